@@ -1,0 +1,68 @@
+# Every target sets up what it needs in .venv, and writes nowhere but in this folder.
+
+PYTHON ?= python3
+JAVA ?= $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
+# More arguments for pytest or the benchmarks, as in: make test ARGS="-k framing"
+ARGS ?=
+
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+export TMPDIR := $(CURDIR)/.cache/tmp
+export PIP_NO_CACHE_DIR := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# $(error) stops make with one line, before any line of the recipe that asks has run.
+python_is = $(shell "$(PYTHON)" -c 'import sys; print("good" if sys.version_info >= (3, 11) else \
+	"version %d.%d" % sys.version_info[:2])' 2>/dev/null || echo missing)
+need_python = $(if $(filter good,$(python_is)),,$(error rollcall needs Python 3.11 or newer, \
+	and $(PYTHON) is $(python_is): install one, or name it with PYTHON=/path/to/python3.11))
+
+java_is = $(shell "$(JAVA)" -version 2>&1 | sed -n 's/.* version "\(1\.\)\{0,1\}\([0-9]*\).*/\2/p')
+need_java = $(if $(shell [ "$(java_is)" -ge 17 ] 2>/dev/null && echo good),,$(error '$@' needs Java 17 \
+	or newer, and $(JAVA) is $(or $(addprefix version ,$(java_is)),missing): install openjdk-17 or set JAVA_HOME))
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-kafka bench lint docs clean
+
+help: ## Show this
+	@sed -n 's/^\([a-z-]*\):.*## /\1 /p' Makefile | while read -r name what; do \
+		printf '  make %-11s %s\n' "$$name" "$$what"; done
+
+$(STAMP): pyproject.toml requirements/dev.txt
+	$(need_python)
+	@mkdir -p "$$TMPDIR"
+	@echo 'Setting up .venv: once, about a minute'
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || "$(PYTHON)" -m venv --clear .venv
+	@$(BIN)/python -m pip install --quiet --requirement requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+setup: $(STAMP) ## Make the virtual environment .venv, with rollcall in it
+	@echo 'Ready: $(BIN)/rollcall'
+
+demo: $(STAMP) ## Show what rollcall can do
+	$(BIN)/rollcall protocol list
+	$(BIN)/rollcall protocol show Metadata --version 10 --dialect kip
+
+test: $(STAMP) ## Run the tests that need nothing but Python
+	$(BIN)/python -m pytest -m 'not kafka' $(ARGS)
+
+test-kafka: $(STAMP) ## Run the tests against real Apache Kafka (needs Java 17 and the network)
+	$(need_java)
+	$(BIN)/python -m pytest -m kafka $(ARGS) || { status=$$?; [ $$status -eq 5 ] && echo 'no test needs Kafka yet'; }
+
+bench: $(STAMP) ## Measure rollcall beside its peers
+	$(BIN)/python -m bench $(ARGS)
+
+lint: $(STAMP) ## Check style and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+
+docs: $(STAMP) ## Write the protocol reference to build/docs
+	$(BIN)/rollcall protocol reference --output build/docs/protocol
+
+clean: ## Remove everything the other targets made
+	rm -rf .venv .cache build dist
+	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
