@@ -1,7 +1,7 @@
 """Whose fault it is when bytes and messages do not fit together.
 
-The two kinds differ in what the catcher does: a local error is a bug to mend here, a remote one is a
-peer to name in the log and to hang up on.
+The two kinds differ in what the catcher does: a local error is a bug to mend here, a remote one is
+a peer to name in the log and to hang up on.
 """
 
 from rollcall.errors import RollcallError
@@ -12,8 +12,8 @@ class ProtocolError(RollcallError):
 
 
 class LocalProtocolError(ProtocolError):
-    """Our side asked for what cannot be written: a value out of range, a field the version lacks."""
+    """We asked for what cannot be written: a value out of range, a field the version lacks."""
 
 
 class RemoteProtocolError(ProtocolError):
-    """The peer sent what cannot be read: bytes cut short, too long, or with a meaning nobody knows."""
+    """The peer sent what cannot be read: bytes cut short, left over, or without a meaning."""
