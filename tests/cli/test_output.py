@@ -1,0 +1,70 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rollcall.cli.output import print_error, print_json, print_table, safe_text
+from rollcall.errors import RollcallError
+
+HOSTILE = "\x1b]0;gone\x07\x1b[2J\r\u202egnp.exe\u2066\x9b31m\x7f\u2028\ud800 [red]x[/red]"
+
+
+@given(st.text(st.characters()))
+def test_nothing_is_left_that_a_terminal_obeys(text: str) -> None:
+    assert safe_text(text).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("orders-é-漢字 [1]", "orders-é-漢字 [1]"),
+        ("a\x1b[31m", r"a\x1b[31m"),
+        ("a\nb\tc", r"a\nb\tc"),
+        ("\x9b", r"\x9b"),
+        ("\u202e", r"\u202e"),
+        ("\U000e0001", r"\U000e0001"),
+        ("\udc80", r"\udc80"),
+        (42, "42"),
+    ],
+)
+def test_what_cannot_be_seen_is_shown_as_an_escape(text: object, shown: str) -> None:
+    assert safe_text(text) == shown
+
+
+def test_a_table_shows_hostile_cells_as_text(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(["client", HOSTILE], [[HOSTILE, None]], title=HOSTILE)
+    shown = capsys.readouterr().out
+    assert shown.count("[red]x[/red]") == 3
+    assert all(line.isprintable() for line in shown.splitlines())
+
+
+def test_a_table_that_is_piped_has_one_line_per_row(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(
+        ["id", "name", "requests"], [[1, "x" * 500, 7], [22, "y", 1234]], right=["requests"]
+    )
+    head, _, first, second = capsys.readouterr().out.strip().splitlines()
+    assert head.split() == ["id", "name", "requests"]
+    assert first.split() == ["1", "x" * 500, "7"]
+    assert second.split() == ["22", "y", "1234"]
+    assert first.rstrip().endswith("   7")
+
+
+@given(st.recursive(st.none() | st.integers() | st.text(st.characters()), st.lists))
+def test_json_is_safe_and_tells_the_value_as_it_is(value: object) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        written: list[str] = []
+        patch.setattr("builtins.print", written.append)
+        print_json(value)
+    assert all(line.isprintable() for line in written[0].split("\n"))
+    assert json.loads(written[0]) == value
+
+
+def test_an_error_is_told_on_stderr_with_its_hint(capsys: pytest.CaptureFixture[str]) -> None:
+    print_error(RollcallError("port is 99999 [bold]", hint="use 1 to 65535"))
+    assert capsys.readouterr() == ("", "error: port is 99999 [bold]\nhint: use 1 to 65535\n")
+
+
+def test_an_error_without_hint_is_one_line_however_long(capsys: pytest.CaptureFixture[str]) -> None:
+    print_error(RollcallError("no answer " * 50 + "\nhint: not this"))
+    assert capsys.readouterr().err.count("\n") == 1

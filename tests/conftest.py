@@ -1,0 +1,11 @@
+"""What all tests share: where Hypothesis keeps its finds, and that being slow is no failure."""
+
+import pytest
+from hypothesis import settings
+from hypothesis.configuration import set_hypothesis_home_dir
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    set_hypothesis_home_dir(config.rootpath / ".cache" / "hypothesis")
+    settings.register_profile("rollcall", parent=settings(), deadline=None)
+    settings.load_profile("rollcall")
