@@ -34,7 +34,7 @@ def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     # the flags and variables of a `make test` that runs these tests must not reach the inner one
     environment = {name: value for name, value in os.environ.items() if "MAKE" not in name}
     return subprocess.run(
-        ["make", *arguments],
+        ["make", f"PYTHON={sys.executable}", *arguments],
         cwd=folder,
         env=environment,
         capture_output=True,
