@@ -17,3 +17,7 @@ class LocalProtocolError(ProtocolError):
 
 class RemoteProtocolError(ProtocolError):
     """The peer sent what cannot be read: bytes cut short, left over, or without a meaning."""
+
+
+class SchemaError(ProtocolError):
+    """A schema file that contradicts the message format, or itself."""

@@ -1,0 +1,289 @@
+"""The writer of one message in one version: a message to parts, which are joined once.
+
+In the generated function `parts` is the list and `w` its `append`, `o` the message. Neighbouring
+fields of fixed size are packed by one call; so are arrays of numbers among them, by a call that is
+made for their lengths and kept (`PackCache`): partitions mostly have the same number of replicas.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from rollcall.protocol.compiler.source import Part, Source, Step
+from rollcall.protocol.messages import Message
+from rollcall.protocol.primitives import FIXED, UvarintTable, write_uvarint
+from rollcall.protocol.schema import FieldSpec, MessageSpec, StructSpec
+
+WriteFunction = Callable[[Message, list[bytes]], None]
+
+
+class Unwritable(Exception):
+    """A value that this version cannot carry, told without context; the codec adds it."""
+
+
+class Out(NamedTuple):
+    """Where parts go, by the names of two variables: the list and its `append`."""
+
+    parts: str
+    w: str
+
+
+def compile_writer(
+    spec: MessageSpec, version: int, cls: type[Message]
+) -> tuple[WriteFunction, list[Step]]:
+    source = Source(
+        "def write(o, parts):",
+        {
+            "Unwritable": Unwritable,
+            "varint": UvarintTable(),
+            "write_tags": write_tags,
+            "join": b"".join,
+            "len": len,
+            "dict": dict,
+        },
+    )
+    source.emit("w = parts.append")
+    _Writer(source, spec, version, cls).struct(spec, "o", cls, Out("parts", "w"))
+    return source.compile("write"), source.steps
+
+
+def write_tags(w: Callable[[bytes], None], tags: dict[int, bytes]) -> None:
+    w(write_uvarint(len(tags)))
+    for tag, payload in sorted(tags.items()):
+        w(write_uvarint(tag) + write_uvarint(len(payload)))
+        w(payload)
+
+
+class PackCache(dict[tuple[int, ...], Any]):
+    """`pack` for a run that holds arrays, by the lengths of these."""
+
+    MOST = 1024
+
+    def __init__(self, codes: tuple[str, ...], *, flexible: bool) -> None:
+        super().__init__()
+        self.codes = codes
+        self.flexible = flexible
+
+    def __missing__(self, lengths: tuple[int, ...]) -> Callable[..., bytes]:
+        longest = max(lengths)
+        if self.flexible and longest > 126:
+            return self._pack_long(lengths)
+        counts = iter(lengths)
+        prefix = "B" if self.flexible else "i"
+        codes = [f"{prefix}{next(counts)}{c[1:]}" if c[0] == "*" else c for c in self.codes]
+        pack = struct.Struct(">" + "".join(codes)).pack
+        if longest < 128 and len(self) < self.MOST:
+            self[lengths] = pack
+        return pack
+
+    def _pack_long(self, lengths: tuple[int, ...]) -> Callable[..., bytes]:
+        """As `pack`, where the length of an array is a varint of several bytes."""
+
+        def pack(*values: Any) -> bytes:
+            parts, rest, counts = [], iter(values), iter(lengths)
+            for code in self.codes:
+                if code[0] == "*":
+                    count = next(counts)
+                    parts.append(write_uvarint(next(rest)))
+                    numbers = [next(rest) for _ in range(count)]
+                    parts.append(struct.pack(f">{count}{code[1:]}", *numbers))
+                else:
+                    parts.append(struct.pack(f">{code}", next(rest)))
+            return b"".join(parts)
+
+        return pack
+
+
+class _Run:
+    """Neighbouring fields of fixed size and arrays of numbers, gathered until one call packs them."""
+
+    def __init__(self, source: Source, out: Out, *, flexible: bool) -> None:
+        self.source = source
+        self.out = out
+        self.flexible = flexible
+        self.parts: list[Part] = []
+        self.lengths: list[str] = []
+
+    def add(self, attribute: str, code: str, expression: str) -> None:
+        self.parts.append(Part(attribute, code, expression))
+
+    def add_array(self, attribute: str, code: str, expression: str) -> None:
+        length = self.source.name("n")
+        self.source.emit(f"{length} = len({expression})")
+        self.lengths.append(length)
+        self.parts.append(Part(attribute, f"*{code}", expression))
+
+    def write(self) -> None:
+        if not self.parts:
+            return
+        source, w = self.source, self.out.w
+        codes = [part.code for part in self.parts]
+        with source.running(self.parts):
+            if [(part.code, part.expression) for part in self.parts] == [("B", "0")]:
+                source.emit(f"{w}(b'\\0')")
+            elif self.lengths:
+                packs = source.constant("packs", PackCache(tuple(codes), flexible=self.flexible))
+                key = ", ".join(self.lengths)
+                source.emit(f"{w}({packs}[{key},]({self.arguments()}))")
+            else:
+                pack = source.constant("pack", struct.Struct(">" + "".join(codes)).pack)
+                source.emit(f"{w}({pack}({self.arguments()}))")
+        self.parts, self.lengths = [], []
+
+    def arguments(self) -> str:
+        lengths = iter(self.lengths)
+        plus = " + 1" if self.flexible else ""
+        return ", ".join(
+            f"{next(lengths)}{plus}, *{part.expression}" if part.is_array else part.expression
+            for part in self.parts
+        )
+
+
+class _Writer:
+    def __init__(
+        self, source: Source, spec: MessageSpec, version: int, cls: type[Message]
+    ) -> None:
+        self.source = source
+        self.version = version
+        self.flexible = version in spec.flexible
+        self.cls = cls
+
+    def is_flexible(self, field: FieldSpec) -> bool:
+        return self.flexible and (field.flexible is None or self.version in field.flexible)
+
+    def new_run(self, out: Out) -> _Run:
+        return _Run(self.source, out, flexible=self.flexible)
+
+    def struct(self, spec: StructSpec, o: str, cls: type[Message], out: Out) -> None:
+        self.refuse_lost_fields(spec, o, cls)
+        run = self.new_run(out)
+        for field in spec.plain_fields(self.version):
+            self.value(field, o, out, run)
+        if self.flexible:
+            run.add("unknown_tags", "B", "0")
+        run.write()
+        if self.flexible:
+            self.tags(spec, o, cls, out)
+
+    def refuse_lost_fields(self, spec: StructSpec, o: str, cls: type[Message]) -> None:
+        """As in Kafka: what the version lacks may be dropped if ignorable, or at its default."""
+        for field in spec.absent_fields(self.version):
+            if not field.ignorable:
+                with (
+                    self.source.at(field.attribute),
+                    self.source.block(f"if {self.differs(field, o, cls)}:"),
+                ):
+                    self.source.emit("raise Unwritable('this version does not have the field')")
+        if not self.flexible:
+            with self.source.at("unknown_tags"), self.source.block(f"if {o}.unknown_tags:"):
+                self.source.emit("raise Unwritable('this version has no tagged fields')")
+
+    def differs(self, field: FieldSpec, o: str, cls: type[Message]) -> str:
+        value = f"{o}.{field.attribute}"
+        default = cls.defaults[field.attribute]
+        if default is None:
+            return f"{value} is not None"
+        if default == () or default == b"":
+            return f"({value} is None or len({value}))"
+        known = self.source.constant("default", default)
+        return f"({value} is not {known} and {value} != {known})"
+
+    # -- one field, plain or as the payload of a tag
+
+    def value(self, field: FieldSpec, o: str, out: Out, run: _Run) -> None:
+        value = f"{o}.{field.attribute}"
+        if field.element in FIXED and not field.is_array:
+            run.add(field.attribute, *_fixed(field.element, value))
+            return
+        with self.source.at(field.attribute), self.present(field, value, out, run):
+            if field.is_array:
+                self.array(field, value, out, run)
+            elif field.struct is not None:
+                self.one_struct(field, value, out, run)
+            else:
+                self.text(field, field.type, value, out, run)
+
+    @contextmanager
+    def present(self, field: FieldSpec, value: str, out: Out, run: _Run) -> Iterator[None]:
+        """The lines for a value that is there; before them, those for a null where one may be."""
+        if self.version not in field.nullable:
+            yield
+            return
+        run.write()
+        with self.source.block(f"if {value} is None:"):
+            self.source.emit(f"{out.w}({self.null(field)!r})")
+        with self.source.block("else:"):
+            yield
+            run.write()
+
+    def null(self, field: FieldSpec) -> bytes:
+        if field.struct is not None and not field.is_array:
+            return b"\xff"
+        if self.is_flexible(field):
+            return b"\0"
+        return struct.pack(">h" if field.type == "string" else ">i", -1)
+
+    def one_struct(self, field: FieldSpec, value: str, out: Out, run: _Run) -> None:
+        assert field.struct is not None
+        inner = self.source.name("o")
+        if self.version in field.nullable:
+            run.add(field.attribute, "b", "1")
+        run.write()
+        self.source.emit(f"{inner} = {value}")
+        self.struct(field.struct, inner, getattr(self.cls, field.element), out)
+
+    def text(self, field: FieldSpec, type_: str, value: str, out: Out, run: _Run) -> None:
+        text = self.source.name("text")
+        encoded = f"{value}.encode()" if type_ == "string" else value
+        self.source.emit(f"{text} = {encoded}")
+        self.length(field, "h" if type_ == "string" else "i", text, out, run)
+        self.source.emit(f"{out.w}({text})")
+
+    def length(self, field: FieldSpec, code: str, of: str, out: Out, run: _Run) -> None:
+        if self.is_flexible(field):
+            run.write()
+            self.source.emit(f"{out.w}(varint[len({of}) + 1])")
+        else:
+            run.add(field.attribute, code, f"len({of})")
+            run.write()
+
+    def array(self, field: FieldSpec, value: str, out: Out, run: _Run) -> None:
+        if field.element in FIXED and field.element != "uuid":
+            run.add_array(field.attribute, FIXED[field.element], value)
+            return
+        self.length(field, "i", value, out, run)
+        item = self.source.name("item")
+        with self.source.block(f"for {item} in {value}:"), self.source.at(f"[{value} {item}]"):
+            if field.struct is not None:
+                self.struct(field.struct, item, getattr(self.cls, field.element), out)
+            elif field.element in FIXED:
+                run.add(field.attribute, *_fixed(field.element, item))
+                run.write()
+            else:
+                self.text(field, field.element, item, out, run)
+
+    # -- tags
+
+    def tags(self, spec: StructSpec, o: str, cls: type[Message], out: Out) -> None:
+        """The count 0 is already in the last part: it is taken back when there are tags after all."""
+        known = spec.tagged_fields(self.version)
+        emit, tags = self.source.emit, self.source.name("tags")
+        conditions = [f"{o}.unknown_tags", *(self.differs(f, o, cls) for f in known)]
+        with self.source.block(f"if {' or '.join(conditions)}:"):
+            emit(f"{out.parts}[-1] = {out.parts}[-1][:-1]", f"{tags} = dict({o}.unknown_tags)")
+            for field in known:
+                with self.source.block(f"if {self.differs(field, o, cls)}:"):
+                    payload = Out(self.source.name("parts"), self.source.name("w"))
+                    emit(f"{payload.parts} = []", f"{payload.w} = {payload.parts}.append")
+                    run = self.new_run(payload)
+                    self.value(field, o, payload, run)
+                    run.write()
+                    emit(f"{tags}[{field.tag}] = join({payload.parts})")
+            emit(f"write_tags({out.w}, {tags})")
+
+
+def _fixed(type_: str, value: str) -> tuple[str, str]:
+    return FIXED[type_], f"{value}.bytes" if type_ == "uuid" else value

@@ -1,0 +1,175 @@
+"""Dialects: a set of messages under one meaning of their version numbers.
+
+`released` is Kafka as it was released; `kip` is the proposals to the letter, an overlay that changes
+a few fields of a few messages. Both share their message classes: a value read in one dialect can be
+written in the other. A folder of Kafka's own schema files can be loaded as a dialect as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from rollcall.protocol.codec import Codec, compile_codec
+from rollcall.protocol.errors import LocalProtocolError, SchemaError
+from rollcall.protocol.messages import Message, build_message_class
+from rollcall.protocol.schema import MessageSpec, parse_message, read_documents
+from rollcall.protocol.versions import VersionRange
+
+RELEASED = "released"
+KIP = "kip"
+DIALECT_NAMES = (RELEASED, KIP)
+
+
+@dataclass(frozen=True)
+class Api:
+    """A request, its response and the key they share."""
+
+    key: int
+    name: str
+    request: MessageSpec
+    response: MessageSpec
+
+    @property
+    def versions(self) -> VersionRange:
+        """What a broker may list: an unstable last version is left out, as in Kafka."""
+        valid = self.request.versions
+        if self.request.latest_unstable:
+            return VersionRange(valid.lowest, valid.highest - 1)
+        return valid
+
+
+@dataclass(frozen=True, eq=False)
+class Dialect:
+    """Messages by name, APIs by key, and a codec for every version of them."""
+
+    name: str
+    messages: Mapping[str, MessageSpec]
+    apis: Mapping[int, Api]
+    _classes: Mapping[str, type[Message]] = field(repr=False)
+    _codecs: dict[tuple[str, int], Codec] = field(repr=False, default_factory=dict)
+
+    def message_class(self, name: str) -> type[Message]:
+        self.spec(name)
+        return self._classes[name]
+
+    def spec(self, name: str) -> MessageSpec:
+        if name not in self.messages:
+            raise LocalProtocolError(
+                f"there is no message {name!r} in the dialect {self.name}",
+                hint=f"known are {', '.join(sorted(self.messages))}",
+            )
+        return self.messages[name]
+
+    def codec(self, name: str, version: int) -> Codec:
+        """The codec of a message in a version, compiled at its first use."""
+        codec = self._codecs.get((name, version))
+        if codec is None:
+            spec = self.spec(name)
+            if version not in spec.versions:
+                raise LocalProtocolError(
+                    f"{name} has no version {version} in the dialect {self.name}",
+                    hint=f"it has {spec.versions}",
+                )
+            codec = compile_codec(spec, version, self.name, self._classes[name])
+            self._codecs[name, version] = codec
+        return codec
+
+
+@cache
+def dialect(name: str) -> Dialect:
+    """One of the dialects that rollcall speaks."""
+    schemas = Path(str(resources.files("rollcall.protocol") / "schemas"))
+    if name == RELEASED:
+        return load_dialect(RELEASED, schemas)
+    if name == KIP:
+        return _overlaid(KIP, dialect(RELEASED), schemas, schemas / KIP)
+    raise LocalProtocolError(
+        f"there is no dialect {name!r}", hint=f"use one of {', '.join(DIALECT_NAMES)}"
+    )
+
+
+def load_dialect(name: str, folder: Path) -> Dialect:
+    """All messages of the schema files in a folder: ours, or Kafka's own."""
+    documents = _documents_in(folder)
+    specs = {str(document["name"]): parse_message(document) for document in documents}
+    if len(specs) != len(documents):
+        names = [document["name"] for document in documents]
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
+        raise SchemaError(
+            f"the folder {folder.name} defines {', '.join(twice)} twice",
+            hint="keep one file for each message",
+        )
+    classes = {message: build_message_class(spec) for message, spec in specs.items()}
+    return Dialect(name, specs, _pair(specs.values()), classes)
+
+
+def _overlaid(name: str, base: Dialect, folder: Path, overlay: Path) -> Dialect:
+    changes = {str(document["name"]): document for document in _documents_in(overlay)}
+    changed = {
+        message: parse_message(_merged(document, changes.pop(message), message))
+        for document in _documents_in(folder)
+        if (message := str(document["name"])) in changes
+    }
+    if changes:
+        raise SchemaError(
+            f"the overlay {name} changes {', '.join(sorted(changes))}, which does not exist",
+            hint="an overlay can only change messages of the base",
+        )
+    specs = {**base.messages, **changed}
+    return Dialect(name, specs, _pair(specs.values()), base._classes)
+
+
+def _documents_in(folder: Path) -> list[dict[str, Any]]:
+    if not folder.is_dir():
+        raise SchemaError(
+            f"{folder} is not a folder", hint="point at a folder of schema files (*.json)"
+        )
+    paths = sorted(folder.glob("*.json"))
+    if not paths:
+        raise SchemaError(f"the folder {folder} holds no schema files (*.json)")
+    return [document for path in paths for document in read_documents(path)]
+
+
+def _merged(base: dict[str, Any], change: dict[str, Any], where: str) -> dict[str, Any]:
+    """The base with every attribute of the change in place; lists of fields are met by name."""
+    merged = {**base, **change}
+    for key in ("fields", "commonStructs"):
+        if key in change:
+            changes = {str(item["name"]): item for item in change[key]}
+            merged[key] = [
+                _merged(item, changes.pop(item["name"]), f"{where}.{item['name']}")
+                if item["name"] in changes
+                else item
+                for item in base.get(key, [])
+            ]
+            if changes:
+                raise SchemaError(
+                    f"the overlay of {where} changes {', '.join(sorted(changes))}, "
+                    "which does not exist",
+                    hint='an overlay can only change fields of the base; declare a new one there '
+                    'with "versions": "none"',
+                )
+    return merged
+
+
+def _pair(specs: Iterable[MessageSpec]) -> dict[int, Api]:
+    by_kind: dict[str, dict[int, MessageSpec]] = {"request": {}, "response": {}}
+    for spec in specs:
+        if spec.kind in by_kind and spec.api_key is not None and spec.versions:
+            by_kind[spec.kind][spec.api_key] = spec
+    apis = {}
+    for key, request in sorted(by_kind["request"].items()):
+        response = by_kind["response"].get(key)
+        if response is None or response.versions != request.versions:
+            raise SchemaError(
+                f"{request.name} has versions {request.versions}, its response "
+                f"{response.versions if response else 'is missing'}",
+                hint="give request and response the same validVersions",
+            )
+        apis[key] = Api(key, request.api_name, request, response)
+    return apis
