@@ -11,6 +11,7 @@ STAMP := .venv/.installed
 export TMPDIR := $(CURDIR)/.cache/tmp
 export PIP_NO_CACHE_DIR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export MAVEN_OPTS += -Dmaven.repo.local=.cache/maven
 
 # $(error) stops make with one line, before any line of the recipe that asks has run.
 python_is = $(shell "$(PYTHON)" -c 'import sys; print("good" if sys.version_info >= (3, 11) else \

@@ -3,7 +3,9 @@
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -82,3 +84,22 @@ def test_the_pins_fit_what_the_project_asks_for() -> None:
         assert requirement.specifier.contains(version), (
             f"renew {LOCK.name}: {requirement}, pinned is {version}"
         )
+
+
+def test_the_wheel_holds_every_file_of_the_package(tmp_path: Path) -> None:
+    build = [
+        sys.executable,
+        "-m",
+        "hatchling",
+        "build",
+        "--target",
+        "wheel",
+        "--directory",
+        tmp_path,
+    ]
+    subprocess.run(build, cwd=ROOT, capture_output=True, check=True)
+    wheel = zipfile.ZipFile(next(tmp_path.glob("*.whl")))
+    source = ROOT / "src"
+    files = {str(path.relative_to(source)) for path in source.rglob("*") if path.is_file()}
+    wanted = {name for name in files if not name.endswith(".pyc")}
+    assert {name for name in wheel.namelist() if ".dist-info/" not in name} == wanted
