@@ -38,7 +38,13 @@ def print_table(
     right: Sequence[str] = (),
 ) -> None:
     """Cells as text, None as an empty cell; the columns named in `right` (figures) end flush."""
-    table = Table(title=_cell(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title=_cell(title),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        show_edge=False,
+    )
     for column in columns:
         table.add_column(
             _cell(column), justify="right" if column in right else "left", overflow="fold"
@@ -46,11 +52,15 @@ def print_table(
     for row in rows:
         table.add_row(*map(_cell, row))
     console = Console(highlight=False)
-    if not console.is_terminal:  # for a file or `grep` a row is one line, however long
-        console.width = Measurement.get(
-            console, console.options.update(max_width=NO_LIMIT), table
-        ).maximum
-    console.print(table)
+    if console.is_terminal:
+        console.print(table)
+        return
+    # for a file or `grep` a row is one line, however long, and ends with its last character
+    unlimited = console.options.update(max_width=NO_LIMIT)
+    console.width = Measurement.get(console, unlimited, table).maximum
+    with console.capture() as captured:
+        console.print(table)
+    print(*(line.rstrip() for line in captured.get().splitlines()), sep="\n")
 
 
 def print_json(value: object) -> None:
