@@ -66,4 +66,4 @@ docs: $(STAMP) ## Write the protocol reference to build/docs
 
 clean: ## Remove everything the other targets made
 	rm -rf .venv .cache build dist
-	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
+	find . -name __pycache__ -prune -exec rm -rf {} +
