@@ -1,0 +1,202 @@
+import json
+from base64 import b64decode
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+
+from rollcall.protocol.errors import LocalProtocolError
+from rollcall.protocol.sasl import (
+    AuthenticationFailed,
+    ScramClient,
+    ScramCredential,
+    ScramServer,
+    Step,
+)
+
+SECRET = b"the same on all brokers"
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """An exchange that other people's code, or an RFC, has written down."""
+
+    origin: str
+    mechanism: str
+    username: str
+    password: str
+    messages: list[str]
+
+    @property
+    def client_nonce(self) -> str:
+        return self.messages[0].rpartition(",r=")[2]
+
+    @property
+    def server_nonce(self) -> str:
+        return self.messages[1].split(",")[0].removeprefix(f"r={self.client_nonce}")
+
+    @property
+    def salt(self) -> bytes:
+        return b64decode(self.messages[1].split(",")[1].removeprefix("s="))
+
+
+# The no-break space and the umlauts in the passwords show that Kafka hashes UTF-8 without SASLprep.
+TRANSCRIPTS = [
+    Transcript(**row)
+    for row in json.loads(Path(__file__).with_name("transcripts.json").read_text())
+]
+every_transcript = pytest.mark.parametrize(
+    "told", TRANSCRIPTS, ids=lambda told: f"{told.mechanism} from {told.origin}"
+)
+
+
+@every_transcript
+def test_the_client_says_what_was_written_down_and_trusts_that_server(told: Transcript) -> None:
+    client = ScramClient(told.mechanism, told.username, told.password, nonce=told.client_nonce)
+    client_first, server_first, client_final, server_final = (m.encode() for m in told.messages)
+    assert client.step(None) == client_first
+    assert client.step(server_first) == client_final
+    assert not client.done
+    assert client.step(server_final) is None
+    assert client.done
+
+
+@every_transcript
+def test_the_server_says_what_was_written_down_and_trusts_that_client(told: Transcript) -> None:
+    credential = ScramCredential.from_password(told.password, told.mechanism, salt=told.salt)
+    server = ScramServer(
+        told.mechanism,
+        {told.username: credential}.get,
+        secret=SECRET,
+        nonce=told.server_nonce,
+    )
+    client_first, server_first, client_final, server_final = (m.encode() for m in told.messages)
+    assert server.step(client_first) == Step(server_first)
+    assert server.step(client_final) == Step(server_final, principal_name=told.username)
+
+
+CREDENTIAL = ScramCredential.from_password("pencil", "SCRAM-SHA-256")
+
+
+def server_for_user(**options: str) -> ScramServer:
+    return ScramServer("SCRAM-SHA-256", {"user": CREDENTIAL}.get, secret=SECRET, **options)
+
+
+@pytest.mark.parametrize("extension", ["tokenauth=true", "tokenauth=TRUE", "x=1,tokenauth=true"])
+def test_delegation_tokens_are_refused(extension: str) -> None:
+    with pytest.raises(AuthenticationFailed, match="delegation token"):
+        server_for_user().step(f"n,,n=user,r=abc,{extension}".encode())
+
+
+@pytest.mark.parametrize("extension", ["tokenauth=false", "trace=yes"])
+def test_other_extensions_are_passed_over(extension: str) -> None:
+    assert not server_for_user().step(f"n,,n=user,r=abc,{extension}".encode()).done
+
+
+def test_an_authorization_id_must_be_the_username() -> None:
+    assert server_for_user().step(b"n,a=user,n=user,r=abc").reply
+    with pytest.raises(AuthenticationFailed, match="somebody else"):
+        server_for_user().step(b"n,a=root,n=user,r=abc")
+
+
+def test_the_channel_binding_must_be_the_one_that_the_client_began_with() -> None:
+    server = server_for_user(nonce="server")
+    server.step(b"y,,n=user,r=client")
+    with pytest.raises(AuthenticationFailed, match="channel binding"):
+        server.step(b"c=biws,r=clientserver,p=cHJvb2Y=")
+
+
+@pytest.mark.parametrize("nonce", ["client", "clientserve", "clientserverr", "replayed"])
+def test_the_nonce_must_be_the_one_of_this_exchange(nonce: str) -> None:
+    server = server_for_user(nonce="server")
+    server.step(b"n,,n=user,r=client")
+    with pytest.raises(AuthenticationFailed, match="nonce"):
+        server.step(f"c=biws,r={nonce},p=cHJvb2Y=".encode())
+
+
+def test_a_proof_of_another_length_is_refused() -> None:
+    server = server_for_user(nonce="server")
+    server.step(b"n,,n=user,r=client")
+    with pytest.raises(AuthenticationFailed, match="5 bytes"):
+        server.step(b"c=biws,r=clientserver,p=cHJvb2Y=")
+
+
+def test_an_unknown_user_and_a_wrong_password_cannot_be_told_apart() -> None:
+    def attempt(username: str) -> tuple[str, list[str]]:
+        server = server_for_user(nonce="server")
+        client = ScramClient("SCRAM-SHA-256", username, "wrong", nonce="client")
+        first = server.step(client.step(None) or b"").reply
+        with pytest.raises(AuthenticationFailed) as failure:
+            server.step(client.step(first) or b"")
+        nonce, salt, iterations = first.decode().split(",")
+        return salt, [
+            nonce,
+            str(len(salt)),
+            iterations,
+            str(failure.value),
+            str(failure.value.hint),
+        ]
+
+    unknown_salt, unknown = attempt("nobody")
+    known_salt, known = attempt("user")
+    assert unknown == known
+    assert attempt("nobody")[0] == unknown_salt
+    assert attempt("somebody")[0] != unknown_salt
+    assert attempt("user")[0] == known_salt
+
+
+def test_a_made_up_credential_lets_nobody_in_even_with_its_own_keys() -> None:
+    """The keys are as good as unknown; should they leak, they still open nothing."""
+    leaked = ScramCredential.from_password("pencil", "SCRAM-SHA-256")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ScramCredential, "made_up", lambda *_, **__: leaked)
+        server = ScramServer("SCRAM-SHA-256", {}.get, secret=SECRET)
+        client = ScramClient("SCRAM-SHA-256", "nobody", "pencil")
+        first = server.step(client.step(None) or b"")
+        with pytest.raises(AuthenticationFailed, match="wrong"):
+            server.step(client.step(first.reply) or b"")
+
+
+@pytest.mark.parametrize("iterations", [1, 4095, 100_001, 2_147_483_647, 9_999_999_999])
+def test_the_client_refuses_an_iteration_count_that_is_too_weak_or_too_costly(
+    iterations: int,
+) -> None:
+    client = ScramClient("SCRAM-SHA-256", "user", "pencil", nonce="client")
+    client.step(None)
+    begun = perf_counter()
+    with pytest.raises(AuthenticationFailed, match=f"{iterations} iterations"):
+        client.step(f"r=clientserver,s=c2FsdA==,i={iterations}".encode())
+    assert perf_counter() - begun < 1
+
+
+@pytest.mark.parametrize("nonce", ["client", "clien", "server", "servclient", "Clientserver"])
+def test_the_client_refuses_a_server_that_did_not_add_to_its_nonce(nonce: str) -> None:
+    client = ScramClient("SCRAM-SHA-256", "user", "pencil", nonce="client")
+    client.step(None)
+    with pytest.raises(AuthenticationFailed, match="nonce"):
+        client.step(f"r={nonce},s=c2FsdA==,i=4096".encode())
+
+
+def test_the_client_refuses_a_server_that_does_not_know_the_password() -> None:
+    client = ScramClient("SCRAM-SHA-256", "user", "pencil", nonce="client")
+    client.step(None)
+    client.step(b"r=clientserver,s=c2FsdA==,i=4096")
+    with pytest.raises(AuthenticationFailed, match="could not prove"):
+        client.step(b"v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=")
+    assert not client.done
+
+
+def test_every_exchange_has_nonces_of_its_own() -> None:
+    firsts = {ScramClient("SCRAM-SHA-256", "user", "pencil").step(None) for _ in range(5)}
+    assert len(firsts) == 5
+    replies = {server_for_user().step(b"n,,n=user,r=abc").reply for _ in range(5)}
+    assert len(replies) == 5
+
+
+@pytest.mark.parametrize("nonce", ["", "a,b", "a b", "ä"])
+def test_a_nonce_that_cannot_be_written_fails_at_once(nonce: str) -> None:
+    with pytest.raises(LocalProtocolError, match="nonce"):
+        ScramClient("SCRAM-SHA-256", "user", "pencil", nonce=nonce)
+    with pytest.raises(LocalProtocolError, match="nonce"):
+        server_for_user(nonce=nonce)
