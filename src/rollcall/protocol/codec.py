@@ -33,20 +33,18 @@ class Codec:
     _write: WriteFunction = field(repr=False)
     _write_steps: Sequence[Step] = field(repr=False)
 
-    def decode(self, data: bytes) -> Message:
-        """The message that fills `data` from the first byte to the last."""
-        message, offset = self.read(data)
-        if offset != len(data):
+    def decode(self, data: bytes, offset: int = 0) -> Message:
+        """The message that fills `data` from the offset to the last byte."""
+        message, end = self.read(data, offset)
+        if end != len(data):
             raise RemoteProtocolError(
-                f"{self} ends at byte {offset}, but {len(data) - offset} more bytes follow",
+                f"{self} ends at byte {end}, but {len(data) - end} more bytes follow",
                 hint="the peer may use another layout under this version number",
             )
         return message
 
     def read(self, data: bytes, offset: int = 0) -> tuple[Message, int]:
         """The message that begins at `offset`, and the offset behind it."""
-        if not isinstance(data, bytes):
-            data = bytes(data)
         try:
             return self._read(data, offset)
         except (Malformed, struct.error, IndexError) as error:

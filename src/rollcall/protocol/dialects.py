@@ -31,8 +31,8 @@ class Api:
 
     key: int
     name: str
-    request: MessageSpec
-    response: MessageSpec
+    request: MessageSpec = field(repr=False)
+    response: MessageSpec = field(repr=False)
 
     @property
     def versions(self) -> VersionRange:
@@ -151,7 +151,7 @@ def _merged(base: dict[str, Any], change: dict[str, Any], where: str) -> dict[st
                 raise SchemaError(
                     f"the overlay of {where} changes {', '.join(sorted(changes))}, "
                     "which does not exist",
-                    hint='an overlay can only change fields of the base; declare a new one there '
+                    hint="an overlay can only change fields of the base; declare a new one there "
                     'with "versions": "none"',
                 )
     return merged

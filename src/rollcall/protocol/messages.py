@@ -127,9 +127,7 @@ def _values_of(names: Iterable[str]) -> Any:
     return attrgetter(first, *others)
 
 
-def _constructor(
-    defaults: Mapping[str, object], draft: type[Message], arrays: list[str]
-) -> Any:
+def _constructor(defaults: Mapping[str, object], draft: type[Message], arrays: list[str]) -> Any:
     parameters = ", ".join(f"{name}=_d[{name!r}]" for name in defaults)
     lines = [f"def __new__(cls, *, {parameters}):", "    self = _draft()"]
     for name in defaults:

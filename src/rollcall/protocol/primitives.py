@@ -1,6 +1,9 @@
-"""Primitive types: their fixed sizes as `struct` codes, and the varints between them."""
+"""Primitive types: their fixed sizes as `struct` codes, varints, arrays of numbers."""
 
 import struct
+from collections.abc import Callable
+from functools import cache
+from typing import Any
 from uuid import UUID
 
 ZERO_UUID = UUID(int=0)
@@ -63,3 +66,24 @@ class UvarintTable(dict[int, bytes]):
 
     def __missing__(self, value: int) -> bytes:
         return write_uvarint(value)
+
+
+@cache
+def array_readers(code: str, *, compact: bool) -> tuple[Callable[[bytes, int], Any], ...]:
+    """How to read an array of numbers, by its length as it is written (compact: one more than it is).
+
+    The table ends at 127; longer arrays go through `read_long_array`.
+    """
+    readers = [struct.Struct(f">{count}{code}").unpack_from for count in range(128)]
+    return (_refuse_null, *readers[:-1]) if compact else tuple(readers)
+
+
+def _refuse_null(buffer: bytes, offset: int) -> Any:
+    raise Malformed("null is not allowed here")
+
+
+def read_long_array(buffer: bytes, offset: int, count: int, code: str) -> tuple[Any, ...]:
+    """`struct` holds the size against the bytes that are left before it makes the tuple."""
+    if count < 0:
+        raise Malformed(f"the length is {count}, but null is not allowed here")
+    return struct.unpack_from(f">{count}{code}", buffer, offset)

@@ -10,7 +10,7 @@ import json
 import keyword
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ class StructSpec:
 
     name: str
     versions: VersionRange
-    fields: tuple[FieldSpec, ...]
+    fields: tuple[FieldSpec, ...] = field(repr=False)
 
     def plain_fields(self, version: int) -> list[FieldSpec]:
         return [f for f in self.fields if version in f.versions and version not in f.tagged]
@@ -99,10 +99,10 @@ class MessageSpec(StructSpec):
         seen: dict[str, StructSpec] = {}
         queue: list[StructSpec] = [self]
         while queue:
-            for field in queue.pop(0).fields:
-                if field.struct is not None and field.struct.name not in seen:
-                    seen[field.struct.name] = field.struct
-                    queue.append(field.struct)
+            for struct in (f.struct for f in queue.pop(0).fields if f.struct is not None):
+                if struct.name not in seen:
+                    seen[struct.name] = struct
+                    queue.append(struct)
         return iter(seen.values())
 
 
@@ -192,7 +192,7 @@ class _MessageParser:
             values = [getattr(f, trait) for f in parsed if getattr(f, trait) is not None]
             twice = {value for value in values if values.count(value) > 1}
             if twice:
-                raise self.wrong(where, f"has the {trait} {sorted(twice)[0]!r} twice")
+                raise self.wrong(where, f"has the {trait} {min(twice)!r} twice")
         return parsed
 
     def field(self, document: dict[str, Any], within: VersionRange, where: str) -> FieldSpec:
@@ -249,9 +249,7 @@ class _MessageParser:
         self.open.pop()
         return StructSpec(name, within, fields)
 
-    def default(
-        self, document: dict[str, Any], struct: StructSpec | None, where: str
-    ) -> object:
+    def default(self, document: dict[str, Any], struct: StructSpec | None, where: str) -> object:
         """The value of a field that is not there; a struct's own default is `None` here."""
         given = document.get("default")
         type_ = str(document["type"])
@@ -294,5 +292,5 @@ _DEFAULTS: dict[str, Any] = {
     "uuid": lambda given: UUID(str(given)) if given else ZERO_UUID,
     "bytes": _bytes,
     # In Kafka a records field that nobody sets is null.
-    "records": lambda given: None,
+    "records": lambda _: None,
 }

@@ -45,7 +45,7 @@ class VersionRange:
 
     def __and__(self, other: "VersionRange") -> "VersionRange":
         common = VersionRange(max(self.lowest, other.lowest), min(self.highest, other.highest))
-        return common if common else NO_VERSIONS
+        return common or NO_VERSIONS
 
     def __str__(self) -> str:
         if not self:

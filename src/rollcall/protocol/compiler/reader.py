@@ -9,14 +9,20 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from functools import cache
 from itertools import repeat, starmap
 from typing import Any
 from uuid import UUID
 
 from rollcall.protocol.compiler.source import Part, Source, Step
 from rollcall.protocol.messages import Message
-from rollcall.protocol.primitives import FIXED, Malformed, read_uvarint, size_of
+from rollcall.protocol.primitives import (
+    FIXED,
+    Malformed,
+    array_readers,
+    read_long_array,
+    read_uvarint,
+    size_of,
+)
 from rollcall.protocol.schema import FieldSpec, MessageSpec, StructSpec
 
 ReadFunction = Callable[[bytes, int], tuple[Message, int]]
@@ -24,21 +30,34 @@ ReadFunction = Callable[[bytes, int], tuple[Message, int]]
 HELPERS: dict[str, Any] = {
     "Malformed": Malformed,
     "read_uvarint": read_uvarint,
+    "read_long_array": read_long_array,
     "repeat": repeat,
     "starmap": starmap,
     "UUID": UUID,
     "memoryview": memoryview,
+    "sorted": sorted,
     "tuple": tuple,
     "len": len,
-    "zip": zip,
+    "map": map,
     "range": range,
 }
 
 
-@cache
-def array_unpackers(code: str) -> tuple[Any, ...]:
-    """`unpack_from` for arrays of 0 to 127 numbers."""
-    return tuple(struct.Struct(f">{count}{code}").unpack_from for count in range(128))
+class Flyweights(dict[tuple[Any, ...], Message]):
+    """Small structs by their values: messages are frozen, so equal ones can be one."""
+
+    MOST = 4096
+
+    def __init__(self, cls: type[Message], attributes: list[str]) -> None:
+        super().__init__()
+        self.cls = cls
+        self.attributes = attributes
+
+    def __missing__(self, row: tuple[Any, ...]) -> Message:
+        if len(self) >= self.MOST:
+            self.clear()
+        value = self[row] = self.cls(**dict(zip(self.attributes, row, strict=True)))
+        return value
 
 
 def compile_reader(
@@ -50,9 +69,7 @@ def compile_reader(
 
 
 class _Reader:
-    def __init__(
-        self, source: Source, spec: MessageSpec, version: int, cls: type[Message]
-    ) -> None:
+    def __init__(self, source: Source, spec: MessageSpec, version: int, cls: type[Message]) -> None:
         self.source = source
         self.spec = spec
         self.version = version
@@ -61,15 +78,12 @@ class _Reader:
 
     def whole_message(self) -> None:
         emit = self.source.emit
-        emit("end = len(b)", f"o = {self.draft(self.cls)}()")
+        emit("end = len(b)", "view = memoryview(b)", f"o = {self.draft(self.cls)}()")
         self.struct(self.spec, "o", self.cls)
         emit("return o, p")
 
     def draft(self, cls: type[Message]) -> str:
         return self.source.constant("draft", cls.draft)
-
-    def drafts(self, cls: type[Message], count: str) -> str:
-        return f"tuple(starmap({self.draft(cls)}, repeat((), {count})))"
 
     def is_flexible(self, field: FieldSpec) -> bool:
         return self.flexible and (field.flexible is None or self.version in field.flexible)
@@ -141,48 +155,69 @@ class _Reader:
 
     def variable(self, field: FieldSpec, o: str) -> None:
         emit, target = self.source.emit, f"{o}.{field.attribute}"
-        if self.is_flexible(field):
+        nullable = self.version in field.nullable
+        if field.is_array and _is_number(field.element) and not nullable:
+            self.number_array(field, target)
+            return
+        compact = self.is_flexible(field)
+        if compact:
             self.finish_uvarint()
-            emit("n -= 1")
-        with self.source.block("if n < 0:"):
-            if self.version in field.nullable:
-                with self.source.block("if n < -1:"):
-                    emit("raise Malformed(f'the length is {n}')")
-                emit(f"{target} = None")
-            else:
-                emit("raise Malformed(f'the length is {n}, but null is not allowed here')")
-        with self.source.block("else:"):
+        # A compact length is one more than it says, and 0 for null.
+        empty, null = (1, 0) if compact else (0, -1)
+        with self.source.block(f"if n > {empty}:"):
             if field.is_array:
+                if compact:
+                    emit("n -= 1")
                 self.array(field, target)
             else:
-                self.text(field.type, target)
+                self.text(field.type, target, "p + n - 1" if compact else "p + n")
+        with self.source.block(f"elif n == {empty}:"):
+            emit(f"{target} = {'()' if field.is_array else _EMPTY[field.type]}")
+        if nullable:
+            with self.source.block(f"elif n == {null}:"):
+                emit(f"{target} = None")
+        with self.source.block("else:"):
+            emit(f"raise Malformed({NEGATIVE if nullable else NULL})")
 
     def finish_uvarint(self) -> None:
-        """`n` is the first byte of a varint: mostly it is all of it."""
-        with self.source.block("if n > 127:"):
-            self.source.emit("n, p = read_uvarint(b, p - 1)")
-
-    def text(self, type_: str, target: str) -> None:
+        """`n` is the first byte of a varint: mostly it is all of it, or all but one."""
         emit = self.source.emit
-        emit("e = p + n")
+        with self.source.block("if n > 127:"):
+            emit("e = b[p]")
+            with self.source.block("if e < 128:"):
+                emit("n += (e << 7) - 128", "p += 1")
+            with self.source.block("else:"):
+                emit("n, p = read_uvarint(b, p - 1)")
+
+    def text(self, type_: str, target: str, end: str = "p + n") -> None:
+        emit = self.source.emit
+        emit(f"e = {end}")
         with self.source.block("if e > end:"):
-            emit("raise Malformed(f'{n} bytes announced, {end - p} are left')")
+            emit("raise Malformed(f'{e - p} bytes announced, {end - p} are left')")
         emit(f"{target} = {_SLICES[type_]}", "p = e")
 
     def array(self, field: FieldSpec, target: str) -> None:
         if field.struct is not None:
             self.struct_array(field, target)
-        elif field.element in FIXED and field.element != "uuid":
+        elif _is_number(field.element):
             code = FIXED[field.element]
-            table = self.source.constant("unpack", array_unpackers(code))
-            many = self.source.constant("Struct", struct.Struct)
-            with self.source.block("if n < 128:"):
-                self.source.emit(f"{target} = {table}[n](b, p)")
-            with self.source.block("else:"):
-                self.source.emit(f"{target} = {many}('>%d{code}' % n).unpack_from(b, p)")
+            self.source.emit(f"{target} = read_long_array(b, p, n, {code!r})")
             self.source.emit(f"p += {size_of(code)} * n")
         else:
             self.text_array(field, target)
+
+    def number_array(self, field: FieldSpec, target: str) -> None:
+        """Numbers that cannot be null, by the table: the commonest array, and the one that counts."""
+        emit, code, compact = self.source.emit, FIXED[field.element], self.is_flexible(field)
+        table = self.source.constant("readers", array_readers(code, compact=compact))
+        with self.source.block("if 0 <= n < 128:" if not compact else "if n < 128:"):
+            emit(f"{target} = {table}[n](b, p)")
+        with self.source.block("else:"):
+            if compact:
+                emit("n, p = read_uvarint(b, p - 1)")
+            emit(f"{target} = read_long_array(b, p, n{' - 1' if compact else ''}, {code!r})")
+        size = size_of(code)
+        emit(f"p += {size} * n - {size}" if compact else f"p += {size} * n")
 
     def text_array(self, field: FieldSpec, target: str) -> None:
         """Strings, byte strings and uuids, one after another."""
@@ -201,69 +236,55 @@ class _Reader:
                     self.finish_uvarint()
                     emit("n -= 1")
                 with self.source.block("if n < 0:"):
-                    emit("raise Malformed(f'the length is {n}, but null is not allowed here')")
+                    emit(f"raise Malformed({NULL})")
                 self.text(field.element, "item")
                 emit(f"{items}.append(item)")
         emit(f"{target} = tuple({items})")
 
     def check_count(self, smallest: int) -> None:
         with self.source.block(f"if n * {max(1, smallest)} > end - p:"):
-            self.source.emit(
-                "raise Malformed(f'{n} elements announced, {end - p} bytes are left')"
-            )
+            self.source.emit("raise Malformed(f'{n} elements announced, {end - p} bytes are left')")
 
     def struct_array(self, field: FieldSpec, target: str) -> None:
         assert field.struct is not None
-        emit, cls = self.source.emit, self.struct_class(field)
-        items, o = self.source.name("items"), self.source.name("o")
-        self.check_count(self.smallest(field.struct))
-        emit(f"{target} = {items} = {self.drafts(cls, 'n')}")
-        fixed = self.fixed_run(field.struct)
-        with self.source.at(f"[{items} {o}]"):
-            if fixed is None:
-                with self.source.block(f"for {o} in {items}:"):
-                    self.struct(field.struct, o, cls)
-            else:
-                self.fixed_array(field.struct, fixed, target, items, o, cls)
-
-    def fixed_run(self, spec: StructSpec) -> list[tuple[str, str]] | None:
-        """The (attribute, code) pairs of a struct, if all of its plain fields are of fixed size."""
-        fields = spec.plain_fields(self.version)
-        if not fields or not all(f.element in FIXED and not f.is_array for f in fields):
-            return None
-        if any(f.element == "uuid" for f in fields):
-            return None
-        return [(f.attribute, FIXED[f.element]) for f in fields]
-
-    def fixed_array(
-        self,
-        spec: StructSpec,
-        run: list[tuple[str, str]],
-        target: str,
-        items: str,
-        o: str,
-        cls: type[Message],
-    ) -> None:
-        """All elements by one `iter_unpack`; if one has tags, all are read again, one by one."""
-        emit = self.source.emit
-        codes = "".join(code for _, code in run) + ("B" if self.flexible else "")
-        unpack = self.source.constant("iter_unpack", struct.Struct(f">{codes}").iter_unpack)
-        rows = f"{unpack}(memoryview(b)[p:p + {size_of(codes)} * n])"
-        targets = ", ".join(f"{o}.{name}" for name, _ in run) + (", n" if self.flexible else ",")
-        with self.source.block(f"for {o}, row in zip({items}, {rows}):"):
-            emit(f"{targets} = row")
-            if self.flexible:
-                with self.source.block("if n:"):
-                    emit("break")
-            self.absent(spec, o, cls)
-            emit(f"{o}.__class__ = {self.source.constant('cls', cls)}")
-        with self.source.block("else:"):
-            emit(f"p += {size_of(codes)} * len({items})")
+        spec, cls = field.struct, self.struct_class(field)
+        self.check_count(self.smallest(spec))
+        if not self.is_small(spec):
+            self.struct_loop(spec, target, cls)
+            return
         if self.flexible:
-            with self.source.block("if n:"):
-                emit(f"{target} = {items} = {self.drafts(cls, f'len({items})')}")
-                with self.source.block(f"for {o} in {items}:"):
-                    self.struct(spec, o, cls)
+            # Each element ends in a count of tags: they are looked at together, by a stride.
+            size = self.smallest(spec)
+            with self.source.block(f"if b[p + {size - 1}:p + {size} * n:{size}].strip(b'\\0'):"):
+                self.struct_loop(spec, target, cls)
+            with self.source.block("else:"):
+                self.small_structs(spec, target, cls)
+        else:
+            self.small_structs(spec, target, cls)
+
+    def struct_loop(self, spec: StructSpec, target: str, cls: type[Message]) -> None:
+        items, o = self.source.name("items"), self.source.name("o")
+        drafts = f"tuple(starmap({self.draft(cls)}, repeat((), n)))"
+        self.source.emit(f"{target} = {items} = {drafts}")
+        with self.source.at(f"[{items} {o}]"), self.source.block(f"for {o} in {items}:"):
+            self.struct(spec, o, cls)
+
+    def is_small(self, spec: StructSpec) -> bool:
+        fields = spec.plain_fields(self.version)
+        return bool(fields) and all(f.type in FIXED and size_of(FIXED[f.type]) < 3 for f in fields)
+
+    def small_structs(self, spec: StructSpec, target: str, cls: type[Message]) -> None:
+        """A few small numbers without tags, as in the list of API versions: their values recur."""
+        fields = spec.plain_fields(self.version)
+        values = Flyweights(cls, [f.attribute for f in fields])
+        of = self.source.constant("values", values.__getitem__)
+        codes = "".join(FIXED[f.type] for f in fields) + ("x" if self.flexible else "")
+        rows = self.source.constant("rows", struct.Struct(f">{codes}").iter_unpack)
+        self.source.emit(
+            f"e = p + {size_of(codes)} * n",
+            f"{target} = tuple(map({of}, {rows}(view[p:e])))",
+            "p = e",
+        )
 
     def smallest(self, spec: StructSpec) -> int:
         """The fewest bytes a struct can take: what an announced count is held against."""
@@ -293,14 +314,18 @@ class _Reader:
                 emit(f"{tag}, p = read_uvarint(b, p)", "n, p = read_uvarint(b, p)")
                 emit(f"{after} = p + n")
                 with self.source.block(f"if {after} > end:"):
-                    emit(f"raise Malformed(f'tag {{{tag}}} announces {{n}} bytes, {{end - p}} are left')")
+                    emit(
+                        f"raise Malformed(f'tag {{{tag}}} announces {{n}} bytes, {{end - p}} are left')"
+                    )
                 branch = "if"
                 for field in known:
                     with self.source.block(f"{branch} {tag} == {field.tag}:"):
                         with self.source.at(field.attribute):
                             self.tagged(field, o)
                             with self.source.block(f"if p != {after}:"):
-                                emit(f"raise Malformed(f'tag {{{tag}}} ends {{p - {after}:+}} bytes off')")
+                                emit(
+                                    f"raise Malformed(f'tag {{{tag}}} ends {{p - {after}:+}} bytes off')"
+                                )
                     branch = "elif"
                 with self.source.block("else:" if known else "if True:"):
                     emit(f"{unknown}[{tag}] = b[p:{after}]", f"p = {after}")
@@ -320,13 +345,22 @@ class _Reader:
             self.variable(field, o)
 
 
+NULL = "'null is not allowed here' if n in (0, -1) else f'the length is {n}'"
+NEGATIVE = "f'the length is {n}'"
+
+_EMPTY = {"string": "''", "bytes": "b''", "records": "view[p:p]"}
+
 _SLICES = {
     # As Kafka does: bytes that are not UTF-8 become U+FFFD, so that a bad name is a value to refuse
     # and not a connection to cut.
     "string": "b[p:e].decode('utf-8', 'replace')",
     "bytes": "b[p:e]",
-    "records": "memoryview(b)[p:e]",
+    "records": "view[p:e]",
 }
+
+
+def _is_number(type_: str) -> bool:
+    return type_ in FIXED and type_ != "uuid"
 
 
 class _Run:

@@ -143,9 +143,7 @@ class _Run:
 
 
 class _Writer:
-    def __init__(
-        self, source: Source, spec: MessageSpec, version: int, cls: type[Message]
-    ) -> None:
+    def __init__(self, source: Source, spec: MessageSpec, version: int, cls: type[Message]) -> None:
         self.source = source
         self.version = version
         self.flexible = version in spec.flexible

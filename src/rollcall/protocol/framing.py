@@ -1,0 +1,65 @@
+"""Frames: a length of four bytes, then that many bytes."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from rollcall.protocol.errors import RemoteProtocolError
+
+DEFAULT_MAX_FRAME_BYTES = 100 * 1024 * 1024
+"""Kafka's own default, `socket.request.max.bytes`."""
+
+_HTTP_METHODS = (b"GET ", b"POST", b"PUT ", b"HEAD", b"DELE", b"OPTI", b"PATC", b"CONN", b"TRAC")
+
+
+def frame(parts: Iterable[bytes]) -> bytes:
+    """The parts as one frame, ready for the socket."""
+    body = [b"", *parts]
+    body[0] = sum(map(len, body)).to_bytes(4, "big")
+    return b"".join(body)
+
+
+@dataclass
+class FrameReader:
+    """Cuts frames out of a stream of bytes, wherever the stream was cut before."""
+
+    max_bytes: int = DEFAULT_MAX_FRAME_BYTES
+    _buffer: bytearray = field(default_factory=bytearray, repr=False)
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The frames that are whole now; the rest is kept until more comes."""
+        if not self._buffer and len(data) >= 4:
+            # Nearly always one read brings exactly one frame: no need to go through the buffer.
+            if len(data) == 4 + self._size(data[:4]):
+                return [data[4:]]
+        self._buffer += data
+        frames = []
+        while len(self._buffer) >= 4:
+            end = 4 + self._size(self._buffer[:4])
+            if len(self._buffer) < end:
+                break
+            frames.append(bytes(self._buffer[4:end]))
+            del self._buffer[:end]
+        return frames
+
+    @property
+    def pending(self) -> int:
+        """How many bytes of an unfinished frame have come so far."""
+        return len(self._buffer)
+
+    def _size(self, prefix: bytes | bytearray) -> int:
+        size = int.from_bytes(prefix, "big", signed=True)
+        if not 0 <= size <= self.max_bytes:
+            raise RemoteProtocolError(
+                f"the peer announced a frame of {size} bytes, the limit is {self.max_bytes}",
+                hint=_hint(bytes(prefix)),
+            )
+        return size
+
+
+def _hint(prefix: bytes) -> str:
+    """A length that makes no sense is often the first word of another protocol."""
+    if prefix[0] == 0x16 and prefix[1] == 0x03:
+        return "these bytes begin a TLS handshake: use a TLS listener, or a client without TLS"
+    if prefix == b"HTTP" or prefix in _HTTP_METHODS:
+        return "these bytes are HTTP: this port speaks the Kafka protocol"
+    return "raise the limit of frame bytes if the peer really sends that much"
