@@ -1,0 +1,167 @@
+"""Which library is this client: reported by its name, else inferred, else cannot be told.
+
+What a client says of itself comes first, and is kept as it was said. A client that says
+nothing is inferred from its client id, which anyone may choose, and from the API versions
+that it used; both give candidates. Libraries that name themselves are no candidates for a
+nameless client on a broker that hears names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rollcall.catalog.libraries import (
+    SAYS_NOTHING,
+    Library,
+    libraries,
+    parse_version,
+    told_names,
+)
+from rollcall.catalog.platforms import apache_line
+from rollcall.catalog.ranges import Ranges, as_ranges
+from rollcall.catalog.releases import Release
+from rollcall.catalog.signatures import API_VERSIONS, NAMES_FROM, Match, Seen, compare, senders
+from rollcall.catalog.source import Source
+
+ENOUGH_AGREEING = 2
+ENOUGH_AGAINST = 2
+"""A client id is set aside when so many APIs speak against the library it names."""
+
+
+class Clue(StrEnum):
+    NAME = "the name it tells"
+    CLIENT_ID = "its client id"
+    API_VERSIONS = "the API versions it used"
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCandidate:
+    library: str
+    version: Release | None = None
+    engine: str | None = None
+    """The library that decides what is sent: itself, or the one it is built on."""
+    engine_version: Release | None = None
+    build_of: str | None = None
+    """The Apache line inside a build with a number of its own."""
+    like: tuple[str, ...] = ()
+    """Versions with this signature; others may have it too."""
+    clues: tuple[Clue, ...] = ()
+    agreeing: tuple[int, ...] = ()
+    """API keys whose versions fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryGuess:
+    source: Source
+    candidates: tuple[LibraryCandidate, ...] = ()
+    software_name: str | None = None
+    software_version: str | None = None
+
+    @property
+    def library(self) -> str | None:
+        """The library, where only one is possible."""
+        found = {candidate.library for candidate in self.candidates}
+        return found.pop() if len(found) == 1 else None
+
+
+CANNOT_TELL = LibraryGuess(Source.MISSING)
+
+
+def identify_library(
+    software_name: str | None = None,
+    software_version: str | None = None,
+    client_id: str | None = None,
+    api_versions: Mapping[int, Iterable[int]] | None = None,
+    broker_ranges: Mapping[int, tuple[int, int]] | None = None,
+) -> LibraryGuess:
+    """The library of a client, from what is known of it; `broker_ranges` are what it was told."""
+    name = None if (software_name or "") in SAYS_NOTHING else software_name
+    if name is not None:
+        return _reported(name, software_version)
+    seen = {key: frozenset(versions) for key, versions in (api_versions or {}).items()}
+    seen = {key: versions for key, versions in seen.items() if versions}
+    broker = None if broker_ranges is None else as_ranges(broker_ranges)
+    matches = _possible(seen, broker)
+    candidates = _by_client_id(client_id, matches) or _by_versions(matches)
+    return LibraryGuess(Source.INFERRED, candidates) if candidates else CANNOT_TELL
+
+
+def _reported(name: str, version: str | None) -> LibraryGuess:
+    told = None if (version or "") in SAYS_NOTHING else version
+    if name not in told_names():
+        return LibraryGuess(Source.REPORTED, (), name, told)
+    library, form = told_names()[name]
+    parts = form.parts(told or "")
+    own, engine = parse_version(parts.get("version")), parse_version(parts.get("engine"))
+    build_of = apache_line(own) if own and own.suffix and library.speaks_as_release else None
+    if build_of:
+        own = Release.parse(build_of)
+    candidate = LibraryCandidate(
+        library.id,
+        version=own,
+        engine=library.engine or library.id,
+        engine_version=engine if library.engine else own,
+        build_of=build_of,
+        clues=(Clue.NAME,),
+    )
+    return LibraryGuess(Source.REPORTED, (candidate,), name, told)
+
+
+def _possible(seen: Seen, broker: Ranges | None) -> list[Match]:
+    hears_names = broker is not None and (
+        API_VERSIONS in broker and broker[API_VERSIONS].high >= NAMES_FROM
+    )
+    return [
+        compare(sender, seen, broker) for sender in senders() if not (sender.tells and hears_names)
+    ]
+
+
+def _by_client_id(client_id: str | None, matches: list[Match]) -> tuple[LibraryCandidate, ...]:
+    found = []
+    for library in libraries().values():
+        for pattern in library.client_ids:
+            fits = pattern.fullmatch(client_id or "")
+            if fits is None:
+                continue
+            version = parse_version(fits.groupdict().get("version"))
+            ours = [match for match in matches if match.sender.library is library]
+            if version is None and _all_against(ours):
+                continue
+            found.append(_candidate(library, ours, Clue.CLIENT_ID, version))
+    return tuple(found)
+
+
+def _all_against(matches: list[Match]) -> bool:
+    return bool(matches) and all(len(match.against) >= ENOUGH_AGAINST for match in matches)
+
+
+def _by_versions(matches: list[Match]) -> tuple[LibraryCandidate, ...]:
+    """Libraries that nothing speaks against, and whose marks were seen."""
+    fitting = [
+        match
+        for match in matches
+        if not match.against and match.telling and len(match.agreeing) >= ENOUGH_AGREEING
+    ]
+    by_library: dict[str, list[Match]] = {}
+    for match in fitting:
+        by_library.setdefault(match.sender.library.id, []).append(match)
+    ranked = sorted(by_library.values(), key=lambda ms: -max(len(m.telling) for m in ms))
+    return tuple(_candidate(ms[0].sender.library, ms, Clue.API_VERSIONS) for ms in ranked)
+
+
+def _candidate(
+    library: Library, matches: list[Match], clue: Clue, version: Release | None = None
+) -> LibraryCandidate:
+    fitting = [match for match in matches if match.agreeing and not match.against]
+    clues = (clue,) if clue is Clue.API_VERSIONS or not fitting else (clue, Clue.API_VERSIONS)
+    return LibraryCandidate(
+        library.id,
+        version=version,
+        engine=library.engine or library.id,
+        engine_version=None if library.engine else version,
+        like=tuple(m.sender.version for m in fitting if m.sender.version),
+        clues=clues,
+        agreeing=tuple(sorted({key for match in fitting for key in match.agreeing})),
+    )

@@ -1,0 +1,95 @@
+"""What a judgement about a broker's release is made of; making it prose is the caller's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rollcall.catalog.apis import Mode
+from rollcall.catalog.fits import Circumstance
+from rollcall.catalog.others import OtherCandidate
+from rollcall.catalog.ranges import Difference, Range
+from rollcall.catalog.releases import Release
+from rollcall.catalog.source import Source
+
+
+class Verdict(StrEnum):
+    APACHE = "Apache Kafka"
+    NEWER = "newer than the catalog"
+    OTHER = "not Apache Kafka"
+    CANNOT_TELL = "cannot tell"
+
+
+class Sign(StrEnum):
+    """What a judgement rests on."""
+
+    LIST = "the list of APIs"
+    METADATA_VERSION = "the supported metadata.version"
+    FINALIZED_LEVEL = "the finalized metadata.version"
+    BROKER_KEYS = "keys that only brokers use"
+    ERROR_ANSWER = "the form of the error answer"
+    NO_ANSWER = "ApiVersions is not answered"
+    UNKNOWN_KEY = "an API that no release has"
+    BEYOND = "a version beyond the newest release"
+    BELOW = "less than a release lists"
+    MIX = "a mix of versions that no release has"
+    MARKS = "marks of another broker"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    sign: Sign
+    api_key: int | None = None
+    seen: Range | None = None
+    expected: Range | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A release line that fits, and the patch releases of it that do."""
+
+    line: str
+    mode: Mode | None
+    patches: tuple[Release, ...]
+    circumstances: tuple[Circumstance, ...] = ()
+    controllers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NextBest:
+    """The closest release that is no candidate, and what speaks against it."""
+
+    line: str
+    mode: Mode
+    against: tuple[Difference, ...]
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseGuess:
+    verdict: Verdict
+    source: Source
+    candidates: tuple[Candidate, ...] = ()
+    others: tuple[OtherCandidate, ...] = ()
+    newer_than: str | None = None
+    behind: tuple[str, ...] = ()
+    """Lines that have all it lists: one of them may stand behind a proxy."""
+    evidence: tuple[Evidence, ...] = ()
+    next_best: NextBest | None = None
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(candidate.line for candidate in self.candidates))
+
+    @property
+    def line(self) -> str | None:
+        """The line, where only one is possible."""
+        return self.lines[0] if len(self.lines) == 1 else None
+
+    @property
+    def mode(self) -> Mode | None:
+        modes = {candidate.mode for candidate in self.candidates}
+        return modes.pop() if len(modes) == 1 else None
+
+
+NOTHING_KNOWN = ReleaseGuess(Verdict.CANNOT_TELL, Source.MISSING)
