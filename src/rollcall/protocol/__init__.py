@@ -1,7 +1,7 @@
 """BYTES <-> MESSAGES: the Kafka protocol, compiled from schemas.
 
-What it is: every message in every version, in two dialects (see `dialects`); frames and headers with
-Kafka's exceptions; both sides of a conversation; SASL as steps; error codes; the reference.
+What it is: every message in every version, in two dialects (see `dialects`); frames and headers
+with Kafka's exceptions; both sides of a conversation; SASL as steps; error codes; the reference.
 What it is not: there are no sockets, no clock and no settings here, and nothing awaits. Whoever has
 bytes feeds them in, and sends what comes out.
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from rollcall.protocol.compiler.reader import ReadFunction, compile_reader
 from rollcall.protocol.compiler.source import Failure, Step, failure_in
-from rollcall.protocol.compiler.writer import Unwritable, WriteFunction, compile_writer
+from rollcall.protocol.compiler.writer import UnwritableError, WriteFunction, compile_writer
 from rollcall.protocol.errors import LocalProtocolError, RemoteProtocolError
 from rollcall.protocol.messages import Message
-from rollcall.protocol.primitives import Malformed, size_of
+from rollcall.protocol.primitives import MalformedError, size_of
 from rollcall.protocol.schema import MessageSpec
 
 
@@ -47,7 +47,7 @@ class Codec:
         """The message that begins at `offset`, and the offset behind it."""
         try:
             return self._read(data, offset)
-        except (Malformed, struct.error, IndexError) as error:
+        except (MalformedError, struct.error, IndexError) as error:
             raise self._remote_error(error, data) from None
 
     def encode(self, message: Message) -> bytes:
@@ -59,7 +59,13 @@ class Codec:
         """Append the bytes of the message to `parts`."""
         try:
             self._write(message, parts)
-        except (Unwritable, struct.error, AttributeError, TypeError, UnicodeEncodeError) as error:
+        except (
+            UnwritableError,
+            struct.error,
+            AttributeError,
+            TypeError,
+            UnicodeEncodeError,
+        ) as error:
             raise self._local_error(error, message) from error
 
     def _remote_error(self, error: Exception, data: bytes) -> RemoteProtocolError:
@@ -67,7 +73,7 @@ class Codec:
         offset = failure.variables.get("p", 0)
         path, offset = _first_that_does_not_fit(failure, offset, len(data))
         left = max(0, len(data) - offset)
-        reason = str(error) if isinstance(error, Malformed) else f"only {left} bytes are left"
+        reason = str(error) if isinstance(error, MalformedError) else f"only {left} bytes are left"
         return RemoteProtocolError(
             f"{self} cannot be read: {path or 'the message'} at byte {offset}: {reason}",
             hint="the bytes are cut short, damaged, or of another layout",

@@ -1,8 +1,8 @@
 """Conversations: both roles on one connection, as plain objects that are fed bytes.
 
-A server's conversation turns bytes into requests and answers into bytes. A client's turns calls into
-bytes and bytes into answers, each matched with its request by the correlation id; Kafka answers in
-the order of the requests, so any other id means that one of the two has lost count.
+A server's conversation turns bytes into requests and answers into bytes. A client's turns calls
+into bytes and bytes into answers, each matched with its request by the correlation id; Kafka
+answers in the order of the requests, so any other id means that one of the two has lost count.
 """
 
 from collections import deque
@@ -63,7 +63,7 @@ class Answer:
 
     call: Call
     message: Message | None
-    """None when the broker sent the correlation id alone: it does not support the request (KIP-35)."""
+    """None when the broker sent the correlation id alone: KIP-35's "request not supported"."""
     version: int
     """The version of the layout: that of the call, but 0 for an ApiVersions that was too new."""
 

@@ -1,8 +1,8 @@
 """Dialects: a set of messages under one meaning of their version numbers.
 
-`released` is Kafka as it was released; `kip` is the proposals to the letter, an overlay that changes
-a few fields of a few messages. Both share their message classes: a value read in one dialect can be
-written in the other. A folder of Kafka's own schema files can be loaded as a dialect as well.
+`released` is Kafka as it was released; `kip` is the proposals to the letter, an overlay that
+changes a few fields of a few messages. Both share their message classes: a value read in one
+dialect can be written in the other. A folder of Kafka's own schema files is a dialect as well.
 """
 
 from __future__ import annotations

@@ -27,10 +27,8 @@ class FrameReader:
 
     def feed(self, data: bytes) -> list[bytes]:
         """The frames that are whole now; the rest is kept until more comes."""
-        if not self._buffer and len(data) >= 4:
-            # Nearly always one read brings exactly one frame: no need to go through the buffer.
-            if len(data) == 4 + self._size(data[:4]):
-                return [data[4:]]
+        if not self._buffer and len(data) >= 4 and len(data) == 4 + self._size(data[:4]):
+            return [data[4:]]  # nearly always one read brings exactly one frame
         self._buffer += data
         frames = []
         while len(self._buffer) >= 4:

@@ -4,8 +4,8 @@
 - The ApiVersions response always has header 0: a client must find the error code at the same place
   before it knows which versions the broker speaks (KIP-511).
 - ControlledShutdown 0 came before headers had a client id: header 0.
-- The client id keeps its old form, with a length of two bytes, in flexible headers too: so it can be
-  read before anything is known about the version.
+- The client id keeps its old form, with a length of two bytes, in flexible headers too: so it can
+  be read before anything is known about the version.
 """
 
 import struct

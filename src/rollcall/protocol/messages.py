@@ -142,7 +142,7 @@ def _constructor(defaults: Mapping[str, object], draft: type[Message], arrays: l
         "_list": list,
         "_is": isinstance,
     }
-    exec("\n".join(lines), namespace)
+    exec("\n".join(lines), namespace)  # noqa: S102  names come from a checked schema
     return namespace["__new__"]
 
 

@@ -24,7 +24,7 @@ FIXED: dict[str, str] = {
 PRIMITIVES = frozenset({*FIXED, "string", "bytes", "records"})
 
 
-class Malformed(Exception):
+class MalformedError(Exception):
     """Bytes that cannot be read, told without context; the codec adds message, field and offset."""
 
 
@@ -43,9 +43,9 @@ def read_uvarint(buffer: bytes, offset: int) -> tuple[int, int]:
             break
         shift += 7
         if shift > 28:
-            raise Malformed("a varint runs over five bytes")
+            raise MalformedError("a varint runs over five bytes")
     if value > 0x7FFFFFFF:
-        raise Malformed(f"a varint holds {value}, more than 31 bits")
+        raise MalformedError(f"a varint holds {value}, more than 31 bits")
     return value, offset
 
 
@@ -70,7 +70,7 @@ class UvarintTable(dict[int, bytes]):
 
 @cache
 def array_readers(code: str, *, compact: bool) -> tuple[Callable[[bytes, int], Any], ...]:
-    """How to read an array of numbers, by its length as it is written (compact: one more than it is).
+    """How to read an array of numbers, by its length as it is written (compact: one more).
 
     The table ends at 127; longer arrays go through `read_long_array`.
     """
@@ -78,12 +78,12 @@ def array_readers(code: str, *, compact: bool) -> tuple[Callable[[bytes, int], A
     return (_refuse_null, *readers[:-1]) if compact else tuple(readers)
 
 
-def _refuse_null(buffer: bytes, offset: int) -> Any:
-    raise Malformed("null is not allowed here")
+def _refuse_null(_buffer: bytes, _offset: int) -> Any:
+    raise MalformedError("null is not allowed here")
 
 
 def read_long_array(buffer: bytes, offset: int, count: int, code: str) -> tuple[Any, ...]:
     """`struct` holds the size against the bytes that are left before it makes the tuple."""
     if count < 0:
-        raise Malformed(f"the length is {count}, but null is not allowed here")
+        raise MalformedError(f"the length is {count}, but null is not allowed here")
     return struct.unpack_from(f">{count}{code}", buffer, offset)

@@ -1,6 +1,6 @@
 """The reader of one message in one version: bytes and an offset to a message and an offset.
 
-In the generated function `b` is the buffer, `p` the offset, `end` its length, `n` a length or count.
+In the generated function `b` is the buffer, `p` the offset, `end` its length, `n` a length.
 Nothing is allocated for a length before it was held against the bytes that are left: `struct`
 does it for arrays of numbers, the generated code for everything else.
 """
@@ -17,7 +17,7 @@ from rollcall.protocol.compiler.source import Part, Source, Step
 from rollcall.protocol.messages import Message
 from rollcall.protocol.primitives import (
     FIXED,
-    Malformed,
+    MalformedError,
     array_readers,
     read_long_array,
     read_uvarint,
@@ -28,7 +28,7 @@ from rollcall.protocol.schema import FieldSpec, MessageSpec, StructSpec
 ReadFunction = Callable[[bytes, int], tuple[Message, int]]
 
 HELPERS: dict[str, Any] = {
-    "Malformed": Malformed,
+    "MalformedError": MalformedError,
     "read_uvarint": read_uvarint,
     "read_long_array": read_long_array,
     "repeat": repeat,
@@ -78,7 +78,9 @@ class _Reader:
 
     def whole_message(self) -> None:
         emit = self.source.emit
-        emit("end = len(b)", "view = memoryview(b)", f"o = {self.draft(self.cls)}()")
+        emit("end = len(b)", f"o = {self.draft(self.cls)}()")
+        if any(f.type == "records" for s in (self.spec, *self.spec.structs()) for f in s.fields):
+            emit("view = memoryview(b)")
         self.struct(self.spec, "o", self.cls)
         emit("return o, p")
 
@@ -104,7 +106,7 @@ class _Reader:
         self.absent(spec, o, cls)
         if self.flexible:
             run.read("B", "unknown_tags")
-            self.tags(spec, o, cls)
+            self.tags(spec, o)
         else:
             run.read(None)
         self.source.emit(f"{o}.__class__ = {self.source.constant('cls', cls)}")
@@ -177,7 +179,7 @@ class _Reader:
             with self.source.block(f"elif n == {null}:"):
                 emit(f"{target} = None")
         with self.source.block("else:"):
-            emit(f"raise Malformed({NEGATIVE if nullable else NULL})")
+            emit(f"raise MalformedError({NEGATIVE if nullable else NULL})")
 
     def finish_uvarint(self) -> None:
         """`n` is the first byte of a varint: mostly it is all of it, or all but one."""
@@ -193,7 +195,7 @@ class _Reader:
         emit = self.source.emit
         emit(f"e = {end}")
         with self.source.block("if e > end:"):
-            emit("raise Malformed(f'{e - p} bytes announced, {end - p} are left')")
+            emit("raise MalformedError(f'{e - p} bytes announced, {end - p} are left')")
         emit(f"{target} = {_SLICES[type_]}", "p = e")
 
     def array(self, field: FieldSpec, target: str) -> None:
@@ -207,7 +209,7 @@ class _Reader:
             self.text_array(field, target)
 
     def number_array(self, field: FieldSpec, target: str) -> None:
-        """Numbers that cannot be null, by the table: the commonest array, and the one that counts."""
+        """Numbers that cannot be null, by the table: the commonest array of all."""
         emit, code, compact = self.source.emit, FIXED[field.element], self.is_flexible(field)
         table = self.source.constant("readers", array_readers(code, compact=compact))
         with self.source.block("if 0 <= n < 128:" if not compact else "if n < 128:"):
@@ -236,14 +238,16 @@ class _Reader:
                     self.finish_uvarint()
                     emit("n -= 1")
                 with self.source.block("if n < 0:"):
-                    emit(f"raise Malformed({NULL})")
+                    emit(f"raise MalformedError({NULL})")
                 self.text(field.element, "item")
                 emit(f"{items}.append(item)")
         emit(f"{target} = tuple({items})")
 
     def check_count(self, smallest: int) -> None:
         with self.source.block(f"if n * {max(1, smallest)} > end - p:"):
-            self.source.emit("raise Malformed(f'{n} elements announced, {end - p} bytes are left')")
+            self.source.emit(
+                "raise MalformedError(f'{n} elements announced, {end - p} bytes left')"
+            )
 
     def struct_array(self, field: FieldSpec, target: str) -> None:
         assert field.struct is not None
@@ -282,7 +286,7 @@ class _Reader:
         rows = self.source.constant("rows", struct.Struct(f">{codes}").iter_unpack)
         self.source.emit(
             f"e = p + {size_of(codes)} * n",
-            f"{target} = tuple(map({of}, {rows}(view[p:e])))",
+            f"{target} = tuple(map({of}, {rows}(b[p:e])))",
             "p = e",
         )
 
@@ -301,36 +305,41 @@ class _Reader:
 
     # -- tags
 
-    def tags(self, spec: StructSpec, o: str, cls: type[Message]) -> None:
+    def tags(self, spec: StructSpec, o: str) -> None:
         """`n` tagged fields: those the schema knows are read, the others kept as they are."""
-        emit, known = self.source.emit, spec.tagged_fields(self.version)
-        unknown, count = self.source.name("unknown"), self.source.name("count")
-        tag, after = self.source.name("tag"), self.source.name("after")
+        emit = self.source.emit
+        count, unknown = self.source.name("count"), self.source.name("unknown")
         with self.source.block("if n:"):
             self.finish_uvarint()
             self.check_count(2)
-            emit(f"{unknown} = {{}}", f"{count} = n")
+            emit(f"{count} = n", f"{unknown} = {{}}")
             with self.source.block(f"for _ in range({count}):"):
-                emit(f"{tag}, p = read_uvarint(b, p)", "n, p = read_uvarint(b, p)")
-                emit(f"{after} = p + n")
-                with self.source.block(f"if {after} > end:"):
-                    emit(
-                        f"raise Malformed(f'tag {{{tag}}} announces {{n}} bytes, {{end - p}} are left')"
-                    )
-                branch = "if"
-                for field in known:
-                    with self.source.block(f"{branch} {tag} == {field.tag}:"):
-                        with self.source.at(field.attribute):
-                            self.tagged(field, o)
-                            with self.source.block(f"if p != {after}:"):
-                                emit(
-                                    f"raise Malformed(f'tag {{{tag}}} ends {{p - {after}:+}} bytes off')"
-                                )
-                    branch = "elif"
-                with self.source.block("else:" if known else "if True:"):
-                    emit(f"{unknown}[{tag}] = b[p:{after}]", f"p = {after}")
+                self.one_tag(spec, o, unknown)
             with self.source.block(f"if {unknown}:"):
                 emit(f"{o}.unknown_tags = tuple(sorted({unknown}.items()))")
+
+    def one_tag(self, spec: StructSpec, o: str, unknown: str) -> None:
+        emit = self.source.emit
+        tag, after = self.source.name("tag"), self.source.name("after")
+        emit(f"{tag}, p = read_uvarint(b, p)", "n, p = read_uvarint(b, p)", f"{after} = p + n")
+        with self.source.block(f"if {after} > end:"):
+            emit(f"raise MalformedError(f'tag {{{tag}}} has {{n}} bytes, {{end - p}} are left')")
+        branch = "if"
+        for field in spec.tagged_fields(self.version):
+            with (
+                self.source.block(f"{branch} {tag} == {field.tag}:"),
+                self.source.at(field.attribute),
+            ):
+                self.tagged(field, o)
+                with self.source.block(f"if p != {after}:"):
+                    emit(f"raise MalformedError(f'its tag ends {{{after} - p:+}} bytes off')")
+            branch = "elif"
+        keep = (f"{unknown}[{tag}] = b[p:{after}]", f"p = {after}")
+        if branch == "if":
+            emit(*keep)
+        else:
+            with self.source.block("else:"):
+                emit(*keep)
 
     def tagged(self, field: FieldSpec, o: str) -> None:
         run = _Run(self.source, o)
@@ -375,7 +384,7 @@ class _Run:
         self.fields.append((attribute, code))
 
     def read(self, last: str | None, label: str = "") -> None:
-        """Emit the call; `last` is the code of the length of the next field, which goes into `n`."""
+        """Emit the call; `last` is the code of the next field's length, which goes into `n`."""
         targets = [f"{self.owner}.{name}" for name, _ in self.fields]
         whole = [Part(name, code) for name, code in self.fields]
         if last is not None:

@@ -38,7 +38,7 @@ class Source:
     constants: dict[str, Any]
     lines: list[str] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
-    _step: Step = Step()
+    _step: Step = field(default_factory=Step)
     _depth: int = 1
     _names: int = 0
 
@@ -89,7 +89,7 @@ class Source:
         given = "".join(f", {name}={name}" for name in self.constants)
         lines = [self.head.replace("):", f"{given}):"), *self.lines[1:]]
         namespace = dict(self.constants)
-        exec(compile("\n".join(lines), _FILE, "exec"), namespace)
+        exec(compile("\n".join(lines), _FILE, "exec"), namespace)  # noqa: S102  our own source
         return namespace[function]
 
 
@@ -114,7 +114,7 @@ class Failure:
         return f"[{next(indexes, len(array))}]"
 
     def value(self, expression: str) -> Any:
-        return eval(expression, {"len": len}, dict(self.variables))
+        return eval(expression, {"len": len}, dict(self.variables))  # noqa: S307  our own source
 
 
 def failure_in(traceback: TracebackType | None, steps: Sequence[Step]) -> Failure:

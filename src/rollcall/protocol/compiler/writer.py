@@ -20,7 +20,7 @@ from rollcall.protocol.schema import FieldSpec, MessageSpec, StructSpec
 WriteFunction = Callable[[Message, list[bytes]], None]
 
 
-class Unwritable(Exception):
+class UnwritableError(Exception):
     """A value that this version cannot carry, told without context; the codec adds it."""
 
 
@@ -37,7 +37,7 @@ def compile_writer(
     source = Source(
         "def write(o, parts):",
         {
-            "Unwritable": Unwritable,
+            "UnwritableError": UnwritableError,
             "varint": UvarintTable(),
             "write_tags": write_tags,
             "join": b"".join,
@@ -98,7 +98,7 @@ class PackCache(dict[tuple[int, ...], Any]):
 
 
 class _Run:
-    """Neighbouring fields of fixed size and arrays of numbers, gathered until one call packs them."""
+    """Neighbouring fields of fixed size and arrays of numbers, until one call packs them."""
 
     def __init__(self, source: Source, out: Out, *, flexible: bool) -> None:
         self.source = source
@@ -174,10 +174,12 @@ class _Writer:
                     self.source.at(field.attribute),
                     self.source.block(f"if {self.differs(field, o, cls)}:"),
                 ):
-                    self.source.emit("raise Unwritable('this version does not have the field')")
+                    self.source.emit(
+                        "raise UnwritableError('this version does not have the field')"
+                    )
         if not self.flexible:
             with self.source.at("unknown_tags"), self.source.block(f"if {o}.unknown_tags:"):
-                self.source.emit("raise Unwritable('this version has no tagged fields')")
+                self.source.emit("raise UnwritableError('this version has no tagged fields')")
 
     def differs(self, field: FieldSpec, o: str, cls: type[Message]) -> str:
         value = f"{o}.{field.attribute}"
@@ -266,7 +268,7 @@ class _Writer:
     # -- tags
 
     def tags(self, spec: StructSpec, o: str, cls: type[Message], out: Out) -> None:
-        """The count 0 is already in the last part: it is taken back when there are tags after all."""
+        """The last part ends in the count 0, which is taken back when there are tags after all."""
         known = spec.tagged_fields(self.version)
         emit, tags = self.source.emit, self.source.name("tags")
         conditions = [f"{o}.unknown_tags", *(self.differs(f, o, cls) for f in known)]
