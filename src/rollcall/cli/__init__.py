@@ -8,6 +8,7 @@ In reading order:
 
     app       the commands put together; where an error becomes a message and an exit code
     output    text made safe for a terminal, tables, JSON
+    protocol  `rollcall protocol`: the messages of the Kafka protocol
 """
 
 from rollcall.cli.app import main

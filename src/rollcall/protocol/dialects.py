@@ -138,6 +138,8 @@ def _documents_in(folder: Path) -> list[dict[str, Any]]:
 def _merged(base: dict[str, Any], change: dict[str, Any], where: str) -> dict[str, Any]:
     """The base with every attribute of the change in place; lists of fields are met by name."""
     merged = {**base, **change}
+    if "changes" in change:
+        merged["changes"] = {**base.get("changes", {}), **change["changes"]}
     for key in ("fields", "commonStructs"):
         if key in change:
             changes = {str(item["name"]): item for item in change[key]}

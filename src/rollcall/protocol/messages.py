@@ -103,7 +103,7 @@ def _make_class(spec: StructSpec, inner: Mapping[str, type[Message]]) -> type[Me
     draft = type(f"{spec.name}Draft", (Message,), {"__slots__": tuple(defaults)})
     namespace = {
         "__slots__": (),
-        "__doc__": getattr(spec, "about", "") or None,
+        "__doc__": f"{spec.name} of the Kafka protocol.",
         "__module__": __name__,
         "__new__": _constructor(defaults, draft, [f.attribute for f in spec.fields if f.is_array]),
         "__setattr__": _refuse_assignment,

@@ -88,7 +88,8 @@ class MessageSpec(StructSpec):
     deprecated: VersionRange = NO_VERSIONS
     listeners: tuple[str, ...] = ()
     latest_unstable: bool = False
-    about: str = ""
+    changes: Mapping[int, str] = field(default_factory=dict, repr=False)
+    """What each version brought, in words; our own attribute of the format."""
 
     @property
     def api_name(self) -> str:
@@ -160,7 +161,7 @@ class _MessageParser:
             deprecated=self.versions(document, "deprecatedVersions", self.name, NO_VERSIONS),
             listeners=tuple(document.get("listeners", ())),
             latest_unstable=bool(document.get("latestVersionUnstable", False)),
-            about=str(document.get("about", "")),
+            changes={int(v): str(text) for v, text in document.get("changes", {}).items()},
         )
         if spec.deprecated and spec.api_key == API_VERSIONS_KEY:
             raise SchemaError(
