@@ -29,7 +29,7 @@ In reading order:
     applications  the application behind a client id
 """
 
-from rollcall.catalog.apis import Api, Mode, api_name, api_named, api_names, api_rows, apis
+from rollcall.catalog.apis import Api, Mode, api_name, api_named, api_names, api_rows, known_apis
 from rollcall.catalog.applications import application_of, application_rules
 from rollcall.catalog.clients import Clue, LibraryCandidate, LibraryGuess, identify_library
 from rollcall.catalog.features import (
@@ -38,15 +38,15 @@ from rollcall.catalog.features import (
     Obstacle,
     Offer,
     Usable,
-    features,
+    known_features,
     usable_features,
 )
 from rollcall.catalog.fits import Circumstance
 from rollcall.catalog.guess import Candidate, Evidence, NextBest, ReleaseGuess, Sign, Verdict
 from rollcall.catalog.identify import identify_release, identify_unanswered
 from rollcall.catalog.identity import BrokerIdentity, identify_broker
-from rollcall.catalog.libraries import Library, libraries, parse_version
-from rollcall.catalog.lines import lines
+from rollcall.catalog.libraries import Library, known_libraries, parse_version
+from rollcall.catalog.lines import known_lines
 from rollcall.catalog.listings import (
     Acceptance,
     acceptance,
@@ -110,12 +110,10 @@ __all__ = [
     "api_named",
     "api_names",
     "api_rows",
-    "apis",
     "application_of",
     "application_rules",
     "as_ranges",
     "differences",
-    "features",
     "first_listed",
     "identify_broker",
     "identify_library",
@@ -124,10 +122,12 @@ __all__ = [
     "intersect",
     "is_deprecated",
     "is_known",
+    "known_apis",
+    "known_features",
+    "known_libraries",
+    "known_lines",
     "known_versions",
-    "libraries",
     "line_of",
-    "lines",
     "listed",
     "newest",
     "outlook",

@@ -75,7 +75,7 @@ def build_apis(rows: Sequence[Row]) -> Mapping[int, Api]:
 
 
 @cache
-def apis() -> Mapping[int, Api]:
+def known_apis() -> Mapping[int, Api]:
     """Every API that a release ever had, by key."""
     return build_apis(read_table(FILE)["apis"])
 
@@ -83,7 +83,7 @@ def apis() -> Mapping[int, Api]:
 @cache
 def api_names() -> Mapping[str, int]:
     """Every name that a log may hold, old ones too, to its key."""
-    return MappingProxyType({name: api.key for api in apis().values() for name in api.names})
+    return MappingProxyType({name: api.key for api in known_apis().values() for name in api.names})
 
 
 def api_named(name: str) -> Api:
@@ -91,18 +91,18 @@ def api_named(name: str) -> Api:
     key = int(name) if name.isdecimal() else api_names().get(name)
     if key is None:
         key = _folded_names().get(_fold(name))
-    if key is None or key not in apis():
-        close = difflib.get_close_matches(name, [api.name for api in apis().values()], n=1)
+    if key is None or key not in known_apis():
+        close = difflib.get_close_matches(name, [api.name for api in known_apis().values()], n=1)
         raise CatalogError(
             f"there is no API called {name!r}",
             hint=f"did you mean {close[0]}?" if close else "use a name such as Fetch, or its key",
         )
-    return apis()[key]
+    return known_apis()[key]
 
 
 def api_name(key: int) -> str:
     """Its name, or the bare number of an API that is in no release we know."""
-    api = apis().get(key)
+    api = known_apis().get(key)
     return api.name if api else str(key)
 
 
@@ -110,7 +110,7 @@ def api_rows() -> list[dict[str, Any]]:
     """The table as plain rows, for whoever joins it."""
     return [
         asdict(api) | {"old_names": list(api.old_names), "listeners": [*map(str, api.listeners)]}
-        for api in apis().values()
+        for api in known_apis().values()
     ]
 
 

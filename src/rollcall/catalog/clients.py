@@ -15,7 +15,7 @@ from enum import StrEnum
 from rollcall.catalog.libraries import (
     SAYS_NOTHING,
     Library,
-    libraries,
+    known_libraries,
     parse_version,
     told_names,
 )
@@ -120,7 +120,7 @@ def _possible(seen: Seen, broker: Ranges | None) -> list[Match]:
 
 def _by_client_id(client_id: str | None, matches: list[Match]) -> tuple[LibraryCandidate, ...]:
     found = []
-    for library in libraries().values():
+    for library in known_libraries().values():
         for pattern in library.client_ids:
             fits = pattern.fullmatch(client_id or "")
             if fits is None:

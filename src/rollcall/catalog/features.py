@@ -13,8 +13,8 @@ from enum import StrEnum
 from functools import cache
 from typing import Generic, TypeVar
 
-from rollcall.catalog.apis import Api, Mode, apis
-from rollcall.catalog.lines import lines
+from rollcall.catalog.apis import Api, Mode, known_apis
+from rollcall.catalog.lines import known_lines
 from rollcall.catalog.loader import Row, check_fields, complain, read_table
 from rollcall.catalog.ranges import Range, Ranges, as_ranges, intersect
 from rollcall.catalog.releases import Line
@@ -85,7 +85,8 @@ def usable_features(
         return ()
     common = intersect(offer.ranges for offer in offers.values())
     return tuple(
-        _judge(feature, offers, common) for feature in (features() if wanted is None else wanted)
+        _judge(feature, offers, common)
+        for feature in (known_features() if wanted is None else wanted)
     )
 
 
@@ -135,9 +136,9 @@ def _missing_extensions(feature: Feature, offers: Mapping[B, Offer]) -> Iterator
 
 
 @cache
-def features() -> tuple[Feature, ...]:
+def known_features() -> tuple[Feature, ...]:
     """The features that the catalog knows, by the release that brought them."""
-    return build_features(read_table(FILE)["features"], lines(), apis())
+    return build_features(read_table(FILE)["features"], known_lines(), known_apis())
 
 
 def build_features(

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from rollcall.catalog.apis import Mode, apis
-from rollcall.catalog.lines import lines
+from rollcall.catalog.apis import Mode, known_apis
+from rollcall.catalog.lines import known_lines
 from rollcall.catalog.ranges import Range, Ranges
 from rollcall.catalog.releases import Line, Listing, Release
 
@@ -76,7 +76,7 @@ def fits(ranges: Ranges) -> tuple[Fit, ...]:
 @cache
 def default_lists() -> Mapping[ListKey, tuple[Fit, ...]]:
     found: dict[ListKey, list[Fit]] = defaultdict(list)
-    for line in lines():
+    for line in known_lines():
         for listing in line.listings if line.advertised else ():
             for mode, ranges in listing.listed.items():
                 found[telling(ranges)].append(Fit(line, listing, mode))
@@ -112,7 +112,7 @@ def _under_controllers(
     fit: Fit, ranges: Ranges, *circumstances: Circumstance
 ) -> Iterator[tuple[ListKey, Fit]]:
     by_list: dict[ListKey, list[str]] = defaultdict(list)
-    for line in lines():
+    for line in known_lines():
         controller = line.listings[-1].listed.get(Mode.CONTROLLER)
         if controller is not None and line is not fit.line:
             by_list[telling(_forwarded(ranges, controller))].append(line.name)
@@ -131,7 +131,7 @@ def _forwarded(broker: Ranges, controller: Ranges) -> Ranges:
 
 
 def _shared(key: int, range_: Range, controller: Ranges) -> Range | None:
-    if not apis()[key].forwarded:
+    if not known_apis()[key].forwarded:
         return range_
     return range_.overlap(controller[key]) if key in controller else None
 

@@ -12,16 +12,17 @@ The answer is a set of candidates with what speaks for them, never an invented f
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from rollcall.catalog.apis import Mode
 from rollcall.catalog.fits import ASIDE, ZOOKEEPER_KEYS, Circumstance, Fit, fits
 from rollcall.catalog.guess import Candidate, Evidence, NextBest, ReleaseGuess, Sign, Verdict
-from rollcall.catalog.lines import lines
+from rollcall.catalog.lines import known_lines
 from rollcall.catalog.listings import newest
 from rollcall.catalog.others import recognise
 from rollcall.catalog.ranges import Range, Ranges, as_ranges, differences
-from rollcall.catalog.releases import Line
+from rollcall.catalog.releases import Line, Release
 from rollcall.catalog.source import Source
 from rollcall.catalog.strange import closest, judge_strange, newer_than_known, unknown_keys
 
@@ -55,7 +56,7 @@ def identify_release(
 
 def identify_unanswered(*, closed: bool) -> ReleaseGuess:
     """A broker that answers Metadata 0 and not ApiVersions: 0.8 closes, 0.9 is silent (35.10)."""
-    old = [line for line in lines() if not line.advertised]
+    old = [line for line in known_lines() if not line.advertised]
     return _from_lines(
         [line for line in old if (line.name == "0.9") is not closed], Evidence(Sign.NO_ANSWER)
     )
@@ -91,7 +92,7 @@ def _from_error(error_code: int, range_: Range | None) -> ReleaseGuess:
     evidence = Evidence(Sign.ERROR_ANSWER, API_VERSIONS, range_)
     if range_ is not None and range_.high > _api_versions(newest()):
         return newer_than_known(evidence)
-    known = {line: _api_versions(line) for line in lines() if line.advertised}
+    known = {line: _api_versions(line) for line in known_lines() if line.advertised}
     if error_code == UNSUPPORTED_VERSION and range_ is not None:
         chosen = [line for line, high in known.items() if high == range_.high]
     elif error_code == UNSUPPORTED_VERSION:
@@ -142,7 +143,7 @@ def _from_fits(
     return ReleaseGuess(
         Verdict.APACHE,
         Source.INFERRED,
-        candidates=tuple(_candidate(fit, ranges, supported) for fit in fitting),
+        candidates=_candidates(fitting, ranges, supported),
         evidence=tuple(evidence),
         next_best=rival or closest(ranges, but={fit.line.name for fit in fitting}),
     )
@@ -176,11 +177,23 @@ def _nearest_aside(fitting: list[Fit], ranges: Ranges) -> list[Fit]:
     return [fit for fit in fitting if far[fit] == min(far.values())]
 
 
-def _candidate(fit: Fit, ranges: Ranges, supported: Range | None) -> Candidate:
-    circumstances = list(fit.circumstances)
+def _candidates(
+    fitting: list[Fit], ranges: Ranges, supported: Range | None
+) -> tuple[Candidate, ...]:
+    """One for each line; patch releases with the same list are one candidate."""
+    merged: dict[Candidate, list[Release]] = {}
+    for fit in fitting:
+        circumstances = _circumstances(fit, ranges, supported)
+        candidate = Candidate(fit.line.name, fit.mode, (), circumstances, fit.controllers)
+        merged.setdefault(candidate, []).extend(fit.patches)
+    return tuple(replace(it, patches=tuple(patches)) for it, patches in merged.items())
+
+
+def _circumstances(fit: Fit, ranges: Ranges, supported: Range | None) -> tuple[Circumstance, ...]:
+    found = list(fit.circumstances)
     if fit.line.telemetry.keys() & ranges.keys():
-        circumstances.append(Circumstance.TELEMETRY)
+        found.append(Circumstance.TELEMETRY)
     range_ = fit.line.features.get(METADATA_VERSION)
     if supported and range_ and supported.high > range_.high:
-        circumstances.append(Circumstance.UNSTABLE_FEATURES)
-    return Candidate(fit.line.name, fit.mode, fit.patches, tuple(circumstances), fit.controllers)
+        found.append(Circumstance.UNSTABLE_FEATURES)
+    return tuple(found)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from rollcall.catalog.apis import Api, apis
+from rollcall.catalog.apis import Api, known_apis
 from rollcall.catalog.loader import Row, check_fields, complain, range_from, read_table
 from rollcall.catalog.ranges import Range, Ranges
 from rollcall.catalog.releases import Release, UnknownReleaseError
@@ -96,15 +96,17 @@ def parse_version(text: str | None) -> Release | None:
 
 
 @cache
-def libraries() -> Mapping[str, Library]:
-    return build_libraries(read_table(FILE)["libraries"], apis())
+def known_libraries() -> Mapping[str, Library]:
+    return build_libraries(read_table(FILE)["libraries"], known_apis())
 
 
 @cache
 def told_names() -> Mapping[str, tuple[Library, ToldName]]:
     """Every software name that a library is known to tell."""
     return {
-        told.name: (library, told) for library in libraries().values() for told in library.names
+        told.name: (library, told)
+        for library in known_libraries().values()
+        for told in library.names
     }
 
 

@@ -14,7 +14,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from rollcall.catalog.apis import Api, Mode, apis
+from rollcall.catalog.apis import Api, Mode, known_apis
 from rollcall.catalog.loader import Row, check_fields, complain, range_from, read_table
 from rollcall.catalog.ranges import Range, Ranges
 from rollcall.catalog.releases import Line, Listing, Release
@@ -37,9 +37,9 @@ MAY = {
 
 
 @cache
-def lines() -> tuple[Line, ...]:
+def known_lines() -> tuple[Line, ...]:
     """Every line that the catalog knows, oldest first."""
-    return build_lines(read_table(FILE), apis())
+    return build_lines(read_table(FILE), known_apis())
 
 
 @cache

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 
-from rollcall.catalog.apis import Api, Mode, apis
-from rollcall.catalog.lines import lines
+from rollcall.catalog.apis import Api, Mode, known_apis
+from rollcall.catalog.lines import known_lines
 from rollcall.catalog.loader import Row, check_fields, complain, range_from, read_table
 from rollcall.catalog.platforms import apache_line
 from rollcall.catalog.ranges import Range, Ranges
@@ -39,13 +39,13 @@ class Acceptance(StrEnum):
 
 
 def newest() -> Line:
-    return lines()[-1]
+    return known_lines()[-1]
 
 
 def line_of(release: str | Release) -> Line:
     """The line of a release; a patch that came out after the tables is of its line too."""
     wanted = _release(release)
-    for line in reversed(lines()):
+    for line in reversed(known_lines()):
         if wanted.within(line.release):
             return line
     raise _unknown(wanted)
@@ -54,7 +54,7 @@ def line_of(release: str | Release) -> Line:
 def is_known(release: str | Release) -> bool:
     """Whether this very release is in the tables, rather than its line only."""
     plain = Release(_release(release).parts)
-    return any(plain == line.release or plain in line.patches for line in lines())
+    return any(plain == line.release or plain in line.patches for line in known_lines())
 
 
 def ranges_of(release: str | Release, mode: Mode | None = None) -> Ranges:
@@ -110,7 +110,7 @@ def acceptance(
 
 def first_listed(key: int) -> Line | None:
     """The line whose brokers first listed it; None for what only controllers list."""
-    for line in lines():
+    for line in known_lines():
         modes = line.listings[-1].listed
         if key in line.telemetry or any(key in modes.get(mode, ()) for mode in _BROKERS):
             return line
@@ -131,7 +131,7 @@ def is_deprecated(release: str | Release, key: int, version: int) -> bool:
 
 @cache
 def deprecated_marks() -> tuple[tuple[Release, Ranges], ...]:
-    return build_marks(read_table(DEPRECATED)["marks"], lines(), apis())
+    return build_marks(read_table(DEPRECATED)["marks"], known_lines(), known_apis())
 
 
 def build_marks(
@@ -167,12 +167,12 @@ def _release(release: str | Release) -> Release:
 
 
 def _unknown(release: Release) -> UnknownReleaseError:
-    names = [line.name for line in lines()]
+    names = [line.name for line in known_lines()]
     if carried := apache_line(release):
         hint = f"that build carries Apache Kafka {carried}: name a release of that line"
     elif newest().release < release < Release((newest().release.parts[0] + 1, 1)):
         hint = f"the newest line known here is {names[-1]}; a newer rollcall may know it"
-    elif near := [line.name for line in lines() if line.release.parts[0] == release.parts[0]]:
+    elif near := [line.name for line in known_lines() if line.release.parts[0] == release.parts[0]]:
         hint = f"did you mean one of {', '.join(near)}?"
     else:
         hint = f"known lines: {', '.join(names)}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from rollcall.catalog.apis import Api, apis
+from rollcall.catalog.apis import Api, known_apis
 from rollcall.catalog.loader import Row, check_fields, complain, range_from, read_table
 from rollcall.catalog.ranges import Range, Ranges
 
@@ -70,7 +70,7 @@ def recognise(ranges: Ranges, features: Mapping[str, Range]) -> tuple[OtherCandi
 
 @cache
 def other_brokers() -> tuple[OtherBroker, ...]:
-    return build_brokers(read_table(FILE)["brokers"], apis())
+    return build_brokers(read_table(FILE)["brokers"], known_apis())
 
 
 def build_brokers(rows: Sequence[Row], apis: Mapping[int, Api]) -> tuple[OtherBroker, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from rollcall.catalog.lines import lines
+from rollcall.catalog.lines import known_lines
 from rollcall.catalog.loader import Row, check_fields, complain, read_table
 from rollcall.catalog.releases import Release
 
@@ -39,7 +39,7 @@ def build_platforms(rows: Sequence[Row], known_lines: Sequence[str]) -> tuple[Pl
 
 @cache
 def platforms() -> tuple[Platform, ...]:
-    return build_platforms(read_table(FILE)["platforms"], [line.name for line in lines()])
+    return build_platforms(read_table(FILE)["platforms"], [line.name for line in known_lines()])
 
 
 def apache_line(release: Release) -> str | None:

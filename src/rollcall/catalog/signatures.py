@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from rollcall.catalog.apis import apis
-from rollcall.catalog.libraries import Library, Signature, libraries
-from rollcall.catalog.lines import lines
+from rollcall.catalog.apis import known_apis
+from rollcall.catalog.libraries import Library, Signature, known_libraries
+from rollcall.catalog.lines import known_lines
 from rollcall.catalog.ranges import Ranges
 from rollcall.catalog.releases import Release
 
@@ -51,7 +51,7 @@ class Match:
 
 @cache
 def senders() -> tuple[Sender, ...]:
-    return tuple(sender for library in libraries().values() for sender in _senders(library))
+    return tuple(sender for library in known_libraries().values() for sender in _senders(library))
 
 
 def compare(sender: Sender, seen: Seen, broker: Ranges | None) -> Match:
@@ -111,12 +111,12 @@ def _tells(library: Library, signature: Signature) -> bool:
 def _releases(library: Library) -> Iterator[Sender]:
     """The Java clients share their versions with the brokers of the same release."""
     since, caps = library.tells_since, library.caps or {}
-    for line in lines():
+    for line in known_lines():
         asks = line.release >= ASKS_SINCE
         highest = {
             key: min(range_.high, caps.get(key, range_.high))
             for key, range_ in line.listings[-1].listed[line.main].items()
-            if not apis()[key].inter_broker and (asks or key != API_VERSIONS)
+            if not known_apis()[key].inter_broker and (asks or key != API_VERSIONS)
         }
         yield Sender(
             library,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import cache
 
-from rollcall.catalog.apis import Mode, apis
+from rollcall.catalog.apis import Mode, known_apis
 from rollcall.catalog.fits import ASIDE, default_lists, telling
 from rollcall.catalog.guess import Evidence, NextBest, ReleaseGuess, Sign, Verdict
-from rollcall.catalog.lines import lines
+from rollcall.catalog.lines import known_lines
 from rollcall.catalog.listings import newest
 from rollcall.catalog.ranges import Ranges, differences
 from rollcall.catalog.source import Source
@@ -39,7 +39,7 @@ def unknown_keys(ranges: Ranges) -> tuple[Evidence, ...]:
     return tuple(
         Evidence(Sign.UNKNOWN_KEY, key, range_)
         for key, range_ in ranges.items()
-        if key not in apis()
+        if key not in known_apis()
     )
 
 
@@ -62,11 +62,13 @@ def _beyond(ranges: Ranges) -> tuple[Evidence, ...]:
     """What only a later release can list, if all that the newest one has is there too."""
     mode = Mode.KRAFT if 0 in ranges else Mode.CONTROLLER
     known = {k: r for k, r in newest().listings[-1].listed[mode].items() if k not in ASIDE}
-    own = [key for key in known if not apis()[key].forwarded]  # the others a controller may lower
+    own = [
+        key for key in known if not known_apis()[key].forwarded
+    ]  # the others a controller may lower
     if any(key not in ranges or ranges[key].high < known[key].high for key in own):
         return ()
-    new = [key for key in ranges if key not in apis()]
-    if any(key > max(apis()) + NEW_KEYS for key in new):
+    new = [key for key in ranges if key not in known_apis()]
+    if any(key > max(known_apis()) + NEW_KEYS for key in new):
         return ()
     higher = [key for key, r in known.items() if key in ranges and ranges[key].high > r.high]
     return (
@@ -80,7 +82,7 @@ def _behind(ranges: Ranges) -> tuple[str, ...]:
     if not ranges.keys() >= _always_listed():
         return ()
     found = []
-    for line in lines():
+    for line in known_lines():
         for mode, listed in line.listings[-1].listed.items():
             known = {**listed, **line.telemetry, **line.unstable.get(mode, {})}
             if line.advertised and all(

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rollcall.catalog.apis import apis
-from rollcall.catalog.libraries import Library, Minimum, Need, libraries
-from rollcall.catalog.lines import lines
+from rollcall.catalog.apis import known_apis
+from rollcall.catalog.libraries import Library, Minimum, Need, known_libraries
+from rollcall.catalog.lines import known_lines
 from rollcall.catalog.listings import acceptance, accepted_ranges, line_of, ranges_of
 from rollcall.catalog.loader import CatalogError
 from rollcall.catalog.ranges import Range
@@ -107,11 +107,12 @@ def known_versions(
 
 
 def _library(name: str) -> Library:
-    if name not in libraries():
+    if name not in known_libraries():
         raise CatalogError(
-            f"there is no library {name!r} in the catalog", hint=f"known: {', '.join(libraries())}"
+            f"there is no library {name!r} in the catalog",
+            hint=f"known: {', '.join(known_libraries())}",
         )
-    return libraries()[name]
+    return known_libraries()[name]
 
 
 def _needs(library: Library, version: Release | None, target: Release) -> Iterator[Risk]:
@@ -142,7 +143,7 @@ def _gaps(library: Library, version: Release | None, target: Release) -> Iterato
 
 
 def _first_with(key: int, version: int) -> Release | None:
-    for line in lines():
+    for line in known_lines():
         range_ = line.listings[-1].listed[line.main].get(key)
         if range_ is not None and range_.high >= version:
             return line.release
@@ -155,4 +156,4 @@ def _client_ranges(version: Release) -> Mapping[int, Range]:
         ranges = accepted_ranges(Release(version.parts))
     except UnknownReleaseError:
         return {}
-    return {key: range_ for key, range_ in ranges.items() if not apis()[key].inter_broker}
+    return {key: range_ for key, range_ in ranges.items() if not known_apis()[key].inter_broker}

@@ -1,0 +1,70 @@
+"""Reading the tables: quickly, and with an error that leads to the row."""
+
+import time
+from importlib.resources import files
+
+import pytest
+
+from rollcall.catalog import (
+    apis,
+    applications,
+    features,
+    libraries,
+    lines,
+    listings,
+    others,
+    platforms,
+)
+from rollcall.catalog.loader import TableError, check_fields, complain, range_from, read_table
+
+TABLES = sorted(path.name for path in files("rollcall.catalog").joinpath("data").iterdir())
+
+
+def load_all() -> None:
+    keys = apis.build_apis(read_table(apis.FILE)["apis"])
+    known = lines.build_lines(read_table(lines.FILE), keys)
+    listings.build_marks(read_table(listings.DEPRECATED)["marks"], known, keys)
+    platforms.build_platforms(
+        read_table(platforms.FILE)["platforms"], [line.name for line in known]
+    )
+    others.build_brokers(read_table(others.FILE)["brokers"], keys)
+    features.build_features(read_table(features.FILE)["features"], known, keys)
+    libraries.build_libraries(read_table(libraries.FILE)["libraries"], keys)
+    applications.build_rules(read_table(applications.FILE)["rules"])
+
+
+def test_every_table_has_an_owner_and_says_how_to_read_it() -> None:
+    owned = {apis.FILE, lines.FILE, listings.DEPRECATED, platforms.FILE, others.FILE}
+    owned |= {features.FILE, libraries.FILE, applications.FILE}
+    assert set(TABLES) == owned
+    assert all(read_table(table)["about"] for table in TABLES)
+
+
+def test_all_tables_load_and_are_checked_within_30_ms() -> None:
+    times = []
+    for _ in range(7):
+        start = time.perf_counter()
+        load_all()
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.030
+
+
+def test_a_complaint_leads_to_the_row() -> None:
+    with pytest.raises(TableError) as caught:
+        complain("some.json", "row 7", "is odd", "make it even")
+    assert caught.value.message == "catalog/data/some.json, row 7: is odd"
+    assert caught.value.hint == "make it even"
+
+
+@pytest.mark.parametrize("pair", [[1, 0], [0], [-1, 0], "0-1", None, [0, 1, 2], [0.0, 1.0]])
+def test_what_is_no_range_is_refused(pair: object) -> None:
+    with pytest.raises(TableError, match="Fetch has the range"):
+        range_from("some.json", "row 7", "Fetch", pair)
+
+
+def test_a_row_may_lack_nothing_and_have_nothing_unread() -> None:
+    check_fields("some.json", "row 7", {"a": 1}, needs={"a"}, may={"b"})
+    with pytest.raises(TableError, match="lacks a"):
+        check_fields("some.json", "row 7", {}, needs={"a"}, may=set())
+    with pytest.raises(TableError, match="unknown field c"):
+        check_fields("some.json", "row 7", {"a": 1, "c": 1}, needs={"a"}, may={"b"})
