@@ -20,7 +20,18 @@ from rollcall.protocol.schema import FieldSpec, MessageSpec, StructSpec
 UnknownTags = tuple[tuple[int, bytes], ...]
 
 
-class Message:
+if TYPE_CHECKING:
+
+    class _MessageType(type):
+        """The structs of a message are attributes of its class; which ones, the schema knows."""
+
+        def __getattr__(cls, name: str) -> Any: ...
+
+else:
+    _MessageType = type
+
+
+class Message(metaclass=_MessageType):
     """A value of the protocol: compared by its fields, never changed after it was made."""
 
     __slots__ = ()

@@ -116,7 +116,7 @@ def read_documents(path: Path) -> list[dict[str, Any]]:
     """The messages of one file, still as JSON."""
     try:
         text = path.read_text(encoding="utf-8-sig")
-        loaded = json.loads(_without_comments(text))
+        loaded = _first_value(_without_comments(text))
     except (OSError, ValueError) as error:
         raise SchemaError(
             f"{path.name} is not a readable schema file: {error}",
@@ -129,6 +129,14 @@ def read_documents(path: Path) -> list[dict[str, Any]]:
             hint='write one object with a "name", or a list of such objects',
         )
     return documents
+
+
+def _first_value(text: str) -> Any:
+    """The JSON value of the text. Kafka's reader ignores brackets left over; one file has some."""
+    value, end = json.JSONDecoder().raw_decode(text.lstrip())
+    if text.lstrip()[end:].strip("]} \t\r\n"):
+        raise ValueError("there is more than one value: put messages into one list")
+    return value
 
 
 def _without_comments(text: str) -> str:

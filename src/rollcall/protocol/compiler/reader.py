@@ -43,21 +43,37 @@ HELPERS: dict[str, Any] = {
 }
 
 
-class Flyweights(dict[tuple[Any, ...], Message]):
-    """Small structs by their values: messages are frozen, so equal ones can be one."""
+class Flyweights(dict[bytes, Message]):
+    """Small structs by their bytes: messages are frozen, so equal ones can be one."""
 
     MOST = 4096
 
-    def __init__(self, cls: type[Message], attributes: list[str]) -> None:
+    def __init__(self, cls: type[Message], attributes: list[str], codes: str) -> None:
         super().__init__()
         self.cls = cls
         self.attributes = attributes
+        self.unpack = struct.Struct(f">{codes}").unpack
 
-    def __missing__(self, row: tuple[Any, ...]) -> Message:
+    def __missing__(self, raw: bytes) -> Message:
         if len(self) >= self.MOST:
             self.clear()
-        value = self[row] = self.cls(**dict(zip(self.attributes, row, strict=True)))
+        fields = dict(zip(self.attributes, self.unpack(raw), strict=True))
+        value = self[raw] = self.cls(**fields)
         return value
+
+
+class Cuts(dict[int, Any]):
+    """How to cut an array of small structs into their bytes, by its length."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__()
+        self.code = code
+
+    def __missing__(self, count: int) -> Any:
+        cut = struct.Struct(">" + self.code * count).unpack_from
+        if count < 128:
+            self[count] = cut
+        return cut
 
 
 def compile_reader(
@@ -280,14 +296,14 @@ class _Reader:
     def small_structs(self, spec: StructSpec, target: str, cls: type[Message]) -> None:
         """A few small numbers without tags, as in the list of API versions: their values recur."""
         fields = spec.plain_fields(self.version)
-        values = Flyweights(cls, [f.attribute for f in fields])
+        codes = "".join(FIXED[f.type] for f in fields)
+        values = Flyweights(cls, [f.attribute for f in fields], codes)
         of = self.source.constant("values", values.__getitem__)
-        codes = "".join(FIXED[f.type] for f in fields) + ("x" if self.flexible else "")
-        rows = self.source.constant("rows", struct.Struct(f">{codes}").iter_unpack)
+        code = f"{size_of(codes)}sx" if self.flexible else f"{size_of(codes)}s"
+        cuts = self.source.constant("cuts", Cuts(code))
         self.source.emit(
-            f"e = p + {size_of(codes)} * n",
-            f"{target} = tuple(map({of}, {rows}(b[p:e])))",
-            "p = e",
+            f"{target} = tuple(map({of}, {cuts}[n](b, p)))",
+            f"p += {size_of(code)} * n",
         )
 
     def smallest(self, spec: StructSpec) -> int:

@@ -1,0 +1,8 @@
+"""THE BENCH: rollcall beside its peers, in one run on one machine.
+
+What it is: `python -m bench` measures the bars of the project and prints one table of ratios. Runs
+of the two sides alternate, medians are compared, and results are compared before times are.
+What it is not: absolute times mean little on a shared machine; a ratio of the same run does.
+
+Reading order: `rows` (what a measurement is), `codec` (bytes and messages), `__main__`.
+"""

@@ -1,0 +1,96 @@
+"""A measurement, and how it is taken."""
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table. `bar` is the ratio to reach: times faster, or the share of time."""
+
+    what: str
+    ours: float
+    peer: str
+    theirs: float
+    unit: str
+    bar: str
+    ratio: float
+    met: bool
+    spread: float
+    """How far apart the quartiles of our own runs were, as a share of the median."""
+
+    def as_json(self) -> dict[str, object]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Timing:
+    median: float
+    spread: float
+
+
+def alternate(
+    runs: Mapping[str, Callable[[], object]], *, rounds: int, seconds_per_run: float
+) -> dict[str, Timing]:
+    """The CPU time of one call of each, in seconds: all are run in turn, round after round."""
+    counts = {name: _calls_in(run, seconds_per_run) for name, run in runs.items()}
+    samples: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            samples[name].append(_time(run, counts[name]))
+    return {name: _timing(taken) for name, taken in samples.items()}
+
+
+def _calls_in(run: Callable[[], object], seconds: float) -> int:
+    run()
+    count = 1
+    while (elapsed := _time(run, count) * count) < seconds / 4:
+        count *= 2
+    return max(1, int(count * seconds / elapsed))
+
+
+def _time(run: Callable[[], object], count: int) -> float:
+    gc.collect()
+    start = time.process_time()
+    for _ in range(count):
+        run()
+    return (time.process_time() - start) / count
+
+
+def _timing(samples: list[float]) -> Timing:
+    median = statistics.median(samples)
+    low, _, high = statistics.quantiles(samples, n=4)
+    return Timing(median, (high - low) / median)
+
+
+def faster(what: str, peer: str, ours: Timing, theirs: Timing, at_least: float) -> Row:
+    """We must be `at_least` times as fast as the peer."""
+    ratio = theirs.median / ours.median
+    bar = f"{at_least:g}x faster"
+    return _row(what, peer, ours, theirs, bar, ratio, ratio >= at_least)
+
+
+def within(what: str, peer: str, ours: Timing, theirs: Timing, at_most: float) -> Row:
+    """We may take `at_most` times the time of the peer."""
+    ratio = ours.median / theirs.median
+    bar = f"at most {at_most:g}x its time"
+    return _row(what, peer, ours, theirs, bar, ratio, ratio <= at_most)
+
+
+def _row(
+    what: str, peer: str, ours: Timing, theirs: Timing, bar: str, ratio: float, met: bool
+) -> Row:
+    return Row(
+        what=what,
+        ours=ours.median * 1e6,
+        peer=peer,
+        theirs=theirs.median * 1e6,
+        unit="us",
+        bar=bar,
+        ratio=ratio,
+        met=met,
+        spread=ours.spread,
+    )
