@@ -11,12 +11,13 @@ import pytest
 from rollcall.catalog.apis import Mode, known_apis
 from rollcall.catalog.fits import TRANSACTION_KEYS, Circumstance, telling
 from rollcall.catalog.guess import Sign, Verdict
-from rollcall.catalog.identify import METADATA_VERSION, identify_release, identify_unanswered
+from rollcall.catalog.identify import identify_release, identify_unanswered
 from rollcall.catalog.lines import known_lines
 from rollcall.catalog.listings import ranges_of
 from rollcall.catalog.ranges import Range, Ranges
 from rollcall.catalog.releases import Line, Listing, Release
 from rollcall.catalog.source import Source
+from rollcall.catalog.strange import METADATA_VERSION
 
 ANSWERS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "data" / "real_answers.json").read_text()
@@ -127,9 +128,10 @@ def test_885_4_answers_of_real_brokers_are_identified(answer: dict[str, Any]) ->
         error_code=answer["error_code"],
     )
     line = answer["release"].rpartition(".")[0]
-    assert guess.verdict is Verdict.APACHE
     assert line in guess.lines
+    assert (guess.verdict is Verdict.APACHE) == (answer["error_code"] == 0)
     if answer["error_code"] == 0:
+        assert guess.candidates[0].aside == ()
         assert guess.line == line
         assert guess.mode == Mode(answer["mode"])
         assert Release.parse(answer["release"]) in guess.candidates[0].patches
@@ -206,6 +208,19 @@ def test_an_old_inter_broker_protocol_hides_transactions_and_no_more(name: str) 
     assert guess.candidates[0].circumstances == (Circumstance.OLD_PROTOCOL,)
 
 
+def test_keys_that_only_brokers_use_may_be_hidden_and_that_is_told() -> None:
+    hidden = {key: range_ for key, range_ in ranges_of("3.9").items() if key not in (27, 57)}
+    (candidate,) = identify_release(hidden).candidates
+    assert candidate.line == "3.9"
+    assert [(it.api_key, it.seen) for it in candidate.aside] == [(27, None), (57, None)]
+
+
+def test_a_metadata_version_that_the_list_contradicts_is_the_brokers_behind_a_proxy() -> None:
+    guess = identify_release(ranges_of("3.9"), supported_features={METADATA_VERSION: (7, 25)})
+    assert guess.verdict is not Verdict.APACHE
+    assert guess.candidates == ()
+
+
 def test_unstable_features_raise_metadata_version() -> None:
     guess = identify_release(ranges_of("4.2"), supported_features={METADATA_VERSION: (7, 30)})
     assert guess.line == "4.2"
@@ -226,8 +241,8 @@ def test_511_2_an_error_answer_tells_a_span_of_releases(
 ) -> None:
     guess = identify_release(ranges, error_code=error_code)
     assert (guess.lines[0], guess.lines[-1]) == (first, last)
-    assert guess.mode is None
-    assert guess.line is None
+    assert guess.verdict is Verdict.CANNOT_TELL
+    assert (guess.line, guess.mode) == (None, None)
 
 
 def test_35_10_brokers_without_api_versions_are_told_by_how_they_refuse_it() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rollcall.catalog.apis import Mode, known_apis
+from rollcall.catalog.apis import Mode, build_apis, known_apis
 from rollcall.catalog.lines import FILE, build_lines, known_lines, metadata_versions
 from rollcall.catalog.loader import TableError, read_table
 from rollcall.catalog.releases import Release
@@ -134,3 +134,33 @@ def test_a_listener_that_apis_json_does_not_know_is_a_contradiction() -> None:
         TableError, match=r"kraft lists DescribeLogDirs, which apis\.json does not say"
     ):
         build_lines(read_table(FILE), known)
+
+
+def test_the_next_release_is_rows_of_data_and_no_code() -> None:
+    """As CONTRIBUTING describes it, with what the branch of 4.4 looks like."""
+    new_apis = [
+        {"key": 93, "name": "StreamsGroupTopologyDescriptionUpdate", "enum": "STREAMS_GROUP_"
+         "TOPOLOGY_DESCRIPTION_UPDATE", "listeners": ["kraft"]},
+        {"key": 94, "name": "UnregisterController", "enum": "UNREGISTER_CONTROLLER",
+         "listeners": ["kraft", "controller"], "forwarded": True},
+    ]  # fmt: skip
+    new_line = {
+        "line": "4.4",
+        "patches": {"4.4.0": "2026-10-01"},
+        "changes": {
+            "kraft": {"ApiVersions": [0, 5], "TxnOffsetCommit": [0, 6], "DeleteGroups": [0, 3],
+                      "StreamsGroupTopologyDescriptionUpdate": [0, 0],
+                      "UnregisterController": [0, 0]},
+            "controller": {"ApiVersions": [0, 5], "UnregisterController": [0, 0]},
+        },
+        "features": {"metadata.version": [7, 31]},
+    }  # fmt: skip
+    table = copy.deepcopy(read_table(FILE))
+    table["lines"].append(new_line)
+    table["metadata_versions"]["31"] = "4.4-IV0"
+    apis_then = build_apis([*read_table("apis.json")["apis"], *new_apis])
+    line = build_lines(table, apis_then)[-1]
+    assert line.listings[-1].listed[Mode.KRAFT][18] == (0, 5)
+    assert line.listings[-1].listed[Mode.KRAFT][93] == (0, 0)
+    assert line.refused == {0: (0, 2)}
+    assert line.features["streams.version"] == (0, 1)

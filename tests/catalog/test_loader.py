@@ -12,6 +12,7 @@ from rollcall.catalog import (
     libraries,
     lines,
     listings,
+    log_forms,
     others,
     platforms,
 )
@@ -31,11 +32,13 @@ def load_all() -> None:
     features.build_features(read_table(features.FILE)["features"], known, keys)
     libraries.build_libraries(read_table(libraries.FILE)["libraries"], keys)
     applications.build_rules(read_table(applications.FILE)["rules"])
+    patches = [patch for line in known for patch in line.patches]
+    log_forms.build_forms(read_table(log_forms.FILE)["forms"], patches)
 
 
 def test_every_table_has_an_owner_and_says_how_to_read_it() -> None:
     owned = {apis.FILE, lines.FILE, listings.DEPRECATED, platforms.FILE, others.FILE}
-    owned |= {features.FILE, libraries.FILE, applications.FILE}
+    owned |= {features.FILE, libraries.FILE, applications.FILE, log_forms.FILE}
     assert set(TABLES) == owned
     assert all(read_table(table)["about"] for table in TABLES)
 

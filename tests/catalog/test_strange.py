@@ -54,6 +54,13 @@ def test_a_proxy_that_lists_the_overlap_of_two_is_not_taken_for_a_release() -> N
     assert guess.source is Source.INFERRED
 
 
+def test_the_metadata_version_tells_which_release_is_behind_the_proxy() -> None:
+    overlap = intersect([ranges_of("3.9"), ranges_of("4.1")])
+    assert len(identify_release(overlap).behind) > 1
+    guess = identify_release(overlap, supported_features={"metadata.version": (7, 27)})
+    assert (guess.verdict, guess.behind) == (Verdict.CANNOT_TELL, ("4.1",))
+
+
 def test_a_zookeeper_list_without_the_keys_of_zookeeper_is_behind_a_proxy() -> None:
     hidden = {
         key: r for key, r in ranges_of("2.8", Mode.ZOOKEEPER).items() if key not in range(4, 8)

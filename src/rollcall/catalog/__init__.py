@@ -27,6 +27,7 @@ In reading order:
     clients       which library is this client
     targets       what a target release means to a library
     applications  the application behind a client id
+    log_forms     which release writes which form of the request log
 """
 
 from rollcall.catalog.apis import Api, Mode, api_name, api_named, api_names, api_rows, known_apis
@@ -61,6 +62,7 @@ from rollcall.catalog.listings import (
     ranges_of,
 )
 from rollcall.catalog.loader import CatalogError, TableError
+from rollcall.catalog.log_forms import LogForm, known_log_forms, log_form, log_form_of
 from rollcall.catalog.others import OtherCandidate
 from rollcall.catalog.platforms import apache_line
 from rollcall.catalog.ranges import Difference, Range, Ranges, as_ranges, differences, intersect
@@ -85,6 +87,7 @@ __all__ = [
     "LibraryCandidate",
     "LibraryGuess",
     "Line",
+    "LogForm",
     "Mode",
     "NextBest",
     "Obstacle",
@@ -126,9 +129,12 @@ __all__ = [
     "known_features",
     "known_libraries",
     "known_lines",
+    "known_log_forms",
     "known_versions",
     "line_of",
     "listed",
+    "log_form",
+    "log_form_of",
     "newest",
     "outlook",
     "parse_version",

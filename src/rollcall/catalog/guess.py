@@ -53,6 +53,9 @@ class Candidate:
     patches: tuple[Release, ...]
     circumstances: tuple[Circumstance, ...] = ()
     controllers: tuple[str, ...] = ()
+    """Lines of the active controller that explain the list."""
+    aside: tuple[Difference, ...] = ()
+    """Keys that only brokers use and in which the list differs, as a proxy may hide them."""
 
 
 @dataclass(frozen=True, slots=True)

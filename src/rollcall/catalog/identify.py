@@ -11,8 +11,8 @@ The answer is a set of candidates with what speaks for them, never an invented f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rollcall.catalog.apis import Mode
@@ -21,15 +21,21 @@ from rollcall.catalog.guess import Candidate, Evidence, NextBest, ReleaseGuess, 
 from rollcall.catalog.lines import known_lines
 from rollcall.catalog.listings import newest
 from rollcall.catalog.others import recognise
-from rollcall.catalog.ranges import Range, Ranges, as_ranges, differences
-from rollcall.catalog.releases import Line, Release
+from rollcall.catalog.ranges import Difference, Range, Ranges, as_ranges, differences
+from rollcall.catalog.releases import Asked, Line, Release
 from rollcall.catalog.source import Source
-from rollcall.catalog.strange import closest, judge_strange, newer_than_known, unknown_keys
+from rollcall.catalog.strange import (
+    METADATA_VERSION,
+    closest,
+    judge_strange,
+    newer_than_known,
+    supporting,
+    unknown_keys,
+)
 
 UNSUPPORTED_VERSION = 35
 INVALID_REQUEST = 42
 API_VERSIONS = 18
-METADATA_VERSION = "metadata.version"
 
 NOTHING_KNOWN = ReleaseGuess(Verdict.CANNOT_TELL, Source.MISSING)
 
@@ -55,11 +61,10 @@ def identify_release(
 
 
 def identify_unanswered(*, closed: bool) -> ReleaseGuess:
-    """A broker that answers Metadata 0 and not ApiVersions: 0.8 closes, 0.9 is silent (35.10)."""
-    old = [line for line in known_lines() if not line.advertised]
-    return _from_lines(
-        [line for line in old if (line.name == "0.9") is not closed], Evidence(Sign.NO_ANSWER)
-    )
+    """A broker that answers Metadata 0 and not ApiVersions: some close, some are silent (35.10)."""
+    how = Asked.CLOSES if closed else Asked.IGNORES
+    chosen = [line for line in known_lines() if line.api_versions is how]
+    return _span(chosen, Evidence(Sign.NO_ANSWER))
 
 
 @lru_cache(maxsize=4096)
@@ -82,9 +87,11 @@ def _identify(
             evidence=(Evidence(Sign.MARKS), *unknown_keys(ranges)),
             next_best=closest(ranges),
         )
-    if fitting := [fit for fit in fits(ranges) if _mode_fits(fit, ranges)]:
-        return _from_fits(fitting, ranges, supported.get(METADATA_VERSION), level)
-    return judge_strange(ranges)
+    told = supported.get(METADATA_VERSION)
+    fitting = [fit for fit in fits(ranges) if _mode_fits(fit, ranges)]
+    if fitting and (able := _supporting(fitting, told)):
+        return _from_fits(fitting, able, ranges, told, level)
+    return judge_strange(ranges, told)
 
 
 def _from_error(error_code: int, range_: Range | None) -> ReleaseGuess:
@@ -101,61 +108,65 @@ def _from_error(error_code: int, range_: Range | None) -> ReleaseGuess:
         chosen = [line for line, high in known.items() if high >= 3]
     else:
         chosen = []
-    return _from_lines(chosen, evidence)
+    return _span(chosen, evidence)
 
 
 def _api_versions(line: Line) -> int:
     return line.listings[0].listed[line.main][API_VERSIONS].high
 
 
-def _from_lines(chosen: Iterable[Line], evidence: Evidence) -> ReleaseGuess:
+def _span(chosen: Sequence[Line], evidence: Evidence) -> ReleaseGuess:
+    """Releases that would do so; as others may too, it is no proof of Apache Kafka."""
     candidates = tuple(Candidate(line.name, None, tuple(line.patches)) for line in chosen)
     if not candidates:
         return NOTHING_KNOWN
-    return ReleaseGuess(
-        Verdict.APACHE, Source.INFERRED, candidates=candidates, evidence=(evidence,)
-    )
+    return ReleaseGuess(Verdict.CANNOT_TELL, Source.INFERRED, candidates, evidence=(evidence,))
 
 
 def _mode_fits(fit: Fit, ranges: Ranges) -> bool:
     return (fit.mode is Mode.ZOOKEEPER) == bool(ZOOKEEPER_KEYS & ranges.keys())
 
 
+@dataclass
+class _Narrowing:
+    """Releases with the same list, ruled out by one sign after the other."""
+
+    left: list[Fit]
+    evidence: list[Evidence]
+    rival: NextBest | None = None
+
+    def keep(self, fits: list[Fit], sign: Evidence) -> None:
+        out = [fit for fit in self.left if fit not in fits]
+        if out and fits:
+            self.left = fits
+            self.rival = NextBest(out[-1].line.name, out[-1].mode, (), sign)
+            self.evidence += [sign] if sign not in self.evidence else []
+
+
 def _from_fits(
-    fitting: list[Fit], ranges: Ranges, supported: Range | None, level: int
+    fitting: list[Fit], able: list[Fit], ranges: Ranges, told: Range | None, level: int
 ) -> ReleaseGuess:
-    evidence, rival = [Evidence(Sign.LIST)], None
-    by_feature = Evidence(Sign.METADATA_VERSION, seen=supported)
-    if supported is not None:
-        evidence.append(by_feature)
-    by_level = Evidence(Sign.FINALIZED_LEVEL, seen=Range(level, level))
-    by_keys = Evidence(Sign.BROKER_KEYS)
-    for sign, left in (
-        (by_feature, _supporting(fitting, supported)),
-        (by_level, _able(fitting, level)),
-        (by_keys, _nearest_aside(fitting, ranges)),
-    ):
-        kept = [fit for fit in fitting if fit in left] or fitting
-        if out := [fit for fit in fitting if fit not in kept]:
-            rival = NextBest(out[-1].line.name, out[-1].mode, (), sign)
-            evidence += [sign] if sign not in evidence else []
-        fitting = kept
+    by_feature = Evidence(Sign.METADATA_VERSION, seen=told)
+    found = _Narrowing(fitting, [Evidence(Sign.LIST), *([by_feature] if told else [])])
+    found.keep(able, by_feature)
+    found.keep(_able(found.left, level), Evidence(Sign.FINALIZED_LEVEL, seen=Range(level, level)))
+    found.keep(_nearest_aside(found.left, ranges), Evidence(Sign.BROKER_KEYS))
     return ReleaseGuess(
         Verdict.APACHE,
         Source.INFERRED,
-        candidates=_candidates(fitting, ranges, supported),
-        evidence=tuple(evidence),
-        next_best=rival or closest(ranges, but={fit.line.name for fit in fitting}),
+        candidates=_candidates(found.left, ranges, told),
+        evidence=tuple(found.evidence),
+        next_best=found.rival or closest(ranges, but={fit.line.name for fit in found.left}),
     )
 
 
-def _supporting(fitting: list[Fit], supported: Range | None) -> list[Fit]:
-    """Those that support exactly this metadata.version, else those it is raised from."""
-    if supported is None:
+def _supporting(fitting: list[Fit], told: Range | None) -> list[Fit]:
+    """Those whose metadata.version is the one told; ZooKeeper brokers tell none."""
+    if told is None:
         return fitting
-    ours = [(fit, fit.line.features.get(METADATA_VERSION)) for fit in fitting]
-    exact = [fit for fit, range_ in ours if range_ == supported]
-    return exact or [fit for fit, range_ in ours if range_ and range_.high < supported.high]
+    kraft = [fit for fit in fitting if fit.mode is not Mode.ZOOKEEPER]
+    names = supporting({fit.line.name: fit.line for fit in kraft}, told)
+    return [fit for fit in kraft if fit.line.name in names]
 
 
 def _able(fitting: list[Fit], level: int) -> list[Fit]:
@@ -167,33 +178,41 @@ def _able(fitting: list[Fit], level: int) -> list[Fit]:
 
 def _nearest_aside(fitting: list[Fit], ranges: Ranges) -> list[Fit]:
     """Those whose lists differ least in the keys that were left out."""
-    seen = {key: range_ for key, range_ in ranges.items() if key in ASIDE}
-    if not seen:
+    far = {fit: len(_differences_aside(fit, ranges)) for fit in fitting}
+    if not ranges.keys() & ASIDE:
         return fitting
-    far = {
-        fit: len(differences(seen, {k: r for k, r in fit.ranges.items() if k in ASIDE}))
-        for fit in fitting
-    }
     return [fit for fit in fitting if far[fit] == min(far.values())]
 
 
-def _candidates(
-    fitting: list[Fit], ranges: Ranges, supported: Range | None
-) -> tuple[Candidate, ...]:
+def _differences_aside(fit: Fit, ranges: Ranges) -> tuple[Difference, ...]:
+    keys = ASIDE - fit.line.telemetry.keys()
+    return differences(
+        {key: range_ for key, range_ in ranges.items() if key in keys},
+        {key: range_ for key, range_ in fit.ranges.items() if key in keys},
+    )
+
+
+def _candidates(fitting: list[Fit], ranges: Ranges, told: Range | None) -> tuple[Candidate, ...]:
     """One for each line; patch releases with the same list are one candidate."""
     merged: dict[Candidate, list[Release]] = {}
     for fit in fitting:
-        circumstances = _circumstances(fit, ranges, supported)
-        candidate = Candidate(fit.line.name, fit.mode, (), circumstances, fit.controllers)
+        candidate = Candidate(
+            fit.line.name,
+            fit.mode,
+            patches=(),
+            circumstances=_circumstances(fit, ranges, told),
+            controllers=fit.controllers,
+            aside=_differences_aside(fit, ranges),
+        )
         merged.setdefault(candidate, []).extend(fit.patches)
     return tuple(replace(it, patches=tuple(patches)) for it, patches in merged.items())
 
 
-def _circumstances(fit: Fit, ranges: Ranges, supported: Range | None) -> tuple[Circumstance, ...]:
+def _circumstances(fit: Fit, ranges: Ranges, told: Range | None) -> tuple[Circumstance, ...]:
     found = list(fit.circumstances)
     if fit.line.telemetry.keys() & ranges.keys():
         found.append(Circumstance.TELEMETRY)
     range_ = fit.line.features.get(METADATA_VERSION)
-    if supported and range_ and supported.high > range_.high:
+    if told and range_ and told.high > range_.high:
         found.append(Circumstance.UNSTABLE_FEATURES)
     return tuple(found)

@@ -17,13 +17,13 @@ from typing import Any
 from rollcall.catalog.apis import Api, Mode, known_apis
 from rollcall.catalog.loader import Row, check_fields, complain, range_from, read_table
 from rollcall.catalog.ranges import Range, Ranges
-from rollcall.catalog.releases import Line, Listing, Release
+from rollcall.catalog.releases import Asked, Line, Listing, Release
 
 FILE = "releases.json"
 
 NEEDS = {"line", "patches", "changes"}
 MAY = {
-    "advertised",
+    "api_versions",
     "main",
     "ends",
     "unchanged",
@@ -63,7 +63,7 @@ class _Sums:
     keys: Mapping[str, int]
     name: str = ""
     main: Mode = Mode.ZOOKEEPER
-    advertised: bool = True
+    api_versions: Asked = Asked.ANSWERS
     listed: dict[Mode, dict[int, Range]] = field(default_factory=dict)
     refused: dict[int, Range] = field(default_factory=dict)
     unlisted: dict[int, Range] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class _Sums:
         if before and Release.parse(self.name) <= Release.parse(before):
             self.complain(f"comes after line {before}", "keep the lines in order, oldest first")
         self.main = Mode(row.get("main", self.main))
-        self.advertised = row.get("advertised", self.advertised)
+        self.api_versions = Asked(row.get("api_versions", self.api_versions))
         patches = self.patches(row["patches"])
         listings = tuple(self.listings(row, patches))
         for kind in ("refused", "unlisted", "telemetry"):
@@ -89,7 +89,7 @@ class _Sums:
         return Line(
             name=self.name,
             main=self.main,
-            advertised=self.advertised,
+            api_versions=self.api_versions,
             patches=patches,
             listings=listings,
             refused=_frozen(self.refused),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache
+from types import MappingProxyType
 
 from rollcall.catalog.apis import Api, Mode, known_apis
 from rollcall.catalog.lines import known_lines
@@ -83,7 +84,7 @@ def accepted_ranges(release: str | Release, mode: Mode | None = None) -> Ranges:
     for key, more in line.unlisted.items():
         if key in ranges:
             ranges[key] = Range(more.low, ranges[key].high)
-    return ranges
+    return MappingProxyType(ranges)
 
 
 def listed(release: str | Release, key: int, version: int, mode: Mode | None = None) -> bool:

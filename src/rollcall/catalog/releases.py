@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Self
 
 from rollcall.catalog.apis import Mode
@@ -44,6 +45,14 @@ class Release:
         return self.parts[: len(line.parts)] == line.parts
 
 
+class Asked(StrEnum):
+    """What a broker does that is asked with ApiVersions."""
+
+    CLOSES = "closes"
+    IGNORES = "ignores"
+    ANSWERS = "answers"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Listing:
     """What nodes list from one patch release of a line on, per mode."""
@@ -59,8 +68,7 @@ class Line:
     name: str
     main: Mode
     """The mode that is meant when none is named."""
-    advertised: bool
-    """False before 0.10, where no broker has ApiVersions."""
+    api_versions: Asked
     patches: Mapping[Release, str]
     """Every patch release with the day of its version commit, oldest first."""
     listings: tuple[Listing, ...]
@@ -71,6 +79,11 @@ class Line:
     telemetry: Ranges
     unstable: Mapping[Mode, Ranges]
     features: Mapping[str, Range]
+
+    @property
+    def advertised(self) -> bool:
+        """Whether its brokers list their APIs; none before 0.10 does."""
+        return self.api_versions is Asked.ANSWERS
 
     @property
     def release(self) -> Release:

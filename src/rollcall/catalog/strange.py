@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 
 from rollcall.catalog.apis import Mode, known_apis
@@ -10,17 +10,20 @@ from rollcall.catalog.fits import ASIDE, default_lists, telling
 from rollcall.catalog.guess import Evidence, NextBest, ReleaseGuess, Sign, Verdict
 from rollcall.catalog.lines import known_lines
 from rollcall.catalog.listings import newest
-from rollcall.catalog.ranges import Ranges, differences
+from rollcall.catalog.ranges import Range, Ranges, differences
+from rollcall.catalog.releases import Line
 from rollcall.catalog.source import Source
 
+METADATA_VERSION = "metadata.version"
 NEW_KEYS = 32
 """So many keys beyond the newest we know may be a newer Kafka's; vendors start far above."""
 
 
-def judge_strange(ranges: Ranges) -> ReleaseGuess:
+def judge_strange(ranges: Ranges, told: Range | None = None) -> ReleaseGuess:
+    """`told` is the supported metadata.version, which a proxy hands on as it is."""
     if beyond := _beyond(ranges):
         return newer_than_known(*beyond)
-    behind = _behind(ranges)
+    behind = _behind(ranges, told)
     return ReleaseGuess(
         Verdict.CANNOT_TELL if behind else Verdict.OTHER,
         Source.INFERRED,
@@ -41,6 +44,17 @@ def unknown_keys(ranges: Ranges) -> tuple[Evidence, ...]:
         for key, range_ in ranges.items()
         if key not in known_apis()
     )
+
+
+def supporting(lines: Mapping[str, Line], told: Range) -> dict[str, Line]:
+    """Lines with just this metadata.version, else those it can be raised from by a setting."""
+    ours = {name: line.features.get(METADATA_VERSION) for name, line in lines.items()}
+    exact = {name: lines[name] for name, range_ in ours.items() if range_ == told}
+    return exact or {
+        name: lines[name]
+        for name, range_ in ours.items()
+        if range_ and range_.low == told.low and range_.high < told.high
+    }
 
 
 def closest(ranges: Ranges, but: Collection[str] = ()) -> NextBest | None:
@@ -77,19 +91,21 @@ def _beyond(ranges: Ranges) -> tuple[Evidence, ...]:
     )
 
 
-def _behind(ranges: Ranges) -> tuple[str, ...]:
+def _behind(ranges: Ranges, told: Range | None) -> tuple[str, ...]:
     """Lines that have all that is listed; none where a broker's bread and butter is missing."""
     if not ranges.keys() >= _always_listed():
         return ()
-    found = []
+    found = {}
     for line in known_lines():
         for mode, listed in line.listings[-1].listed.items():
             known = {**listed, **line.telemetry, **line.unstable.get(mode, {})}
             if line.advertised and all(
                 key in known and known[key].covers(range_) for key, range_ in ranges.items()
             ):
-                found.append(line.name)
-    return tuple(dict.fromkeys(found))
+                found[line.name] = line
+    if told is not None:
+        found = supporting(found, told)
+    return tuple(found)
 
 
 @cache

@@ -1,0 +1,72 @@
+"""Whatever a stranger answers or sends, a judgement comes out and no exception."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rollcall.catalog.applications import application_of
+from rollcall.catalog.clients import identify_library
+from rollcall.catalog.features import Offer, usable_features
+from rollcall.catalog.fits import telling
+from rollcall.catalog.identify import identify_release
+from rollcall.catalog.lines import known_lines
+from rollcall.catalog.listings import ranges_of
+from rollcall.catalog.ranges import as_ranges, intersect
+
+INT16 = st.integers(-32768, 32767)
+RANGES = st.dictionaries(INT16 | st.integers(0, 100), st.tuples(INT16, INT16), max_size=40)
+FEATURES = st.dictionaries(
+    st.text(max_size=9) | st.just("metadata.version"), st.tuples(INT16, INT16)
+)
+REAL = st.sampled_from(
+    [ranges_of(line.name, mode) for line in known_lines() for mode in line.modes if line.advertised]
+)
+
+
+@given(RANGES, FEATURES, INT16)
+def test_any_answer_gets_a_judgement(
+    ranges: dict[int, tuple[int, int]], features: dict[str, tuple[int, int]], error: int
+) -> None:
+    levels = {name: high for name, (_, high) in features.items()}
+    guess = identify_release(
+        ranges, supported_features=features, finalized_features=levels, error_code=error
+    )
+    assert not guess.lines or error
+
+
+@given(REAL, RANGES)
+def test_a_list_that_was_tampered_with_is_never_taken_for_a_wrong_release(
+    real: dict[int, tuple[int, int]], other: dict[int, tuple[int, int]]
+) -> None:
+    mixed = {**real, **{key: range_ for key, range_ in other.items() if key in real}}
+    guess = identify_release(mixed)
+    for candidate in guess.candidates:
+        if not candidate.circumstances:
+            listed = ranges_of(candidate.patches[0], candidate.mode)
+            assert telling(as_ranges(mixed)) == telling(listed)
+
+
+@given(RANGES, RANGES)
+def test_any_brokers_can_be_held_against_the_features(
+    one: dict[int, tuple[int, int]], two: dict[int, tuple[int, int]]
+) -> None:
+    assert intersect([one, two]) == intersect([two, one])
+    assert usable_features({1: Offer(one), 2: Offer(two)})
+
+
+@given(
+    st.text(max_size=20),
+    st.text(max_size=20),
+    st.text(max_size=60),
+    st.dictionaries(INT16, st.lists(INT16, max_size=4), max_size=10),
+    st.none() | RANGES,
+)
+def test_any_client_gets_a_judgement(
+    name: str,
+    version: str,
+    client_id: str,
+    versions: dict[int, list[int]],
+    broker: dict[int, tuple[int, int]] | None,
+) -> None:
+    identify_library(name, version, client_id, versions, broker)
+    identify_library(None, None, client_id, versions, broker)
+    assert "*" in application_of(client_id + "1")
