@@ -8,7 +8,18 @@ from rollcall.protocol.errors import RemoteProtocolError
 DEFAULT_MAX_FRAME_BYTES = 100 * 1024 * 1024
 """Kafka's own default, `socket.request.max.bytes`."""
 
-_HTTP_METHODS = (b"GET ", b"POST", b"PUT ", b"HEAD", b"DELE", b"OPTI", b"PATC", b"CONN", b"TRAC")
+_HTTP_METHODS = (
+    b"GET ",
+    b"POST",
+    b"PUT ",
+    b"HEAD",
+    b"DELE",
+    b"OPTI",
+    b"PATC",
+    b"CONN",
+    b"TRAC",
+    b"PRI ",
+)
 
 
 def frame(parts: Iterable[bytes]) -> bytes:
@@ -60,4 +71,6 @@ def _hint(prefix: bytes) -> str:
         return "these bytes begin a TLS handshake: use a TLS listener, or a client without TLS"
     if prefix == b"HTTP" or prefix in _HTTP_METHODS:
         return "these bytes are HTTP: this port speaks the Kafka protocol"
+    if prefix[0] > 0x7F:
+        return "a length is never negative: the peer does not speak the Kafka protocol"
     return "raise the limit of frame bytes if the peer really sends that much"
