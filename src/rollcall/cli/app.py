@@ -12,7 +12,8 @@ from typing import Annotated
 import typer
 
 from rollcall import __version__
-from rollcall.cli import protocol
+from rollcall.cli import cluster, protocol
+from rollcall.cli.connections import connections
 from rollcall.cli.output import print_error
 from rollcall.errors import RollcallError
 
@@ -26,6 +27,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # it would print local variables, and with them secrets
 )
 app.add_typer(protocol.app, name="protocol")
+app.add_typer(cluster.app, name="cluster")
+app.command()(connections)
 
 
 def _show_version(wanted: bool) -> None:
