@@ -170,7 +170,7 @@ async def test_536_4_the_start_time_is_the_brokers_own_word() -> None:
         one.nodes = [(1, one.address, None, 1000), (2, two.address, None, 1999)]
         calls = await call(address)
     assert [row.start_time_ms for row in calls.rows] == [1000, 2000]
-    assert calls.rows[0].start_times == {1: 1000, 2: 1999}
+    assert calls.rows[0].start_times() == {1: 1000, 2: 1999}
     assert [row.start_time_source for row in calls.rows] == [Source.REPORTED] * 2
 
 

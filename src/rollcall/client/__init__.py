@@ -16,7 +16,8 @@ In reading order:
     negotiation     the first words: versions, dialect, our name
     authentication  SASL
     connection      all of that together, and brokers too old for it
-    cluster         describing a cluster, through either API
+    questions       asking about a cluster, through either API
+    cluster         what came back, as values
     memory          answers that were read before
     admin           AdminClient: one connection per broker
     roll_call       every broker asked at once
@@ -33,7 +34,7 @@ A cluster and its brokers, in six lines:
 
 from rollcall.client.addresses import Address, parse_bootstrap
 from rollcall.client.admin import AdminClient
-from rollcall.client.cluster import ClusterDescription, Node, Via
+from rollcall.client.cluster import ClusterDescription, Node
 from rollcall.client.config import ClientConfig, SaslConfig, TlsConfig
 from rollcall.client.connection import Connection, connect
 from rollcall.client.errors import (
@@ -48,6 +49,7 @@ from rollcall.client.errors import (
     UnreachableError,
     UnsupportedError,
 )
+from rollcall.client.questions import Told, Via
 from rollcall.client.roll_call import BrokerRow, RollCall, guess_release, roll_call
 from rollcall.client.versions import ApiVersionsReply, BrokerVersions, choose_version
 
@@ -71,6 +73,7 @@ __all__ = [
     "RollCall",
     "SaslConfig",
     "TlsConfig",
+    "Told",
     "Trouble",
     "UnreachableError",
     "UnsupportedError",

@@ -15,11 +15,12 @@ from types import TracebackType
 from typing import Self
 
 from rollcall.client.addresses import Address, parse_bootstrap
-from rollcall.client.cluster import ClusterDescription, describe
+from rollcall.client.cluster import ClusterDescription, description_of
 from rollcall.client.config import ClientConfig
 from rollcall.client.connection import Connection, connect
 from rollcall.client.errors import ClientError, ConnectionLostError, UnreachableError
 from rollcall.client.memory import remembering_dialects
+from rollcall.client.questions import Told, ask_about_cluster
 
 
 @dataclass(eq=False)
@@ -64,36 +65,29 @@ class AdminClient:
                 await asyncio.sleep(self._pause(number))
             for address in self._candidates():
                 try:
-                    description = await self.describe_by(
-                        address, include_authorized_operations, include_fenced=include_fenced
+                    told = await self.told_by(
+                        address, operations=include_authorized_operations, fenced=include_fenced
                     )
                 except ClientError as error:
                     failures[address] = error
                     continue
+                description = description_of(told)
                 self._known = tuple(node.address for node in description.nodes)
                 return description
             if not any(map(_may_pass, failures.values())):
                 break
         raise _nobody(failures)
 
-    async def describe_by(
-        self,
-        address: Address,
-        include_authorized_operations: bool = False,
-        *,
-        include_fenced: bool = False,
-    ) -> ClusterDescription:
-        """The cluster as the broker at this address sees it."""
+    async def told_by(
+        self, address: Address, *, operations: bool = False, fenced: bool = False
+    ) -> Told:
+        """What the broker at this address tells about the cluster."""
         connection = await self.connection(address)
         try:
-            return await describe(
-                connection, operations=include_authorized_operations, fenced=include_fenced
-            )
+            return await ask_about_cluster(connection, operations=operations, fenced=fenced)
         except ConnectionLostError:  # it may have been closed long ago, and we did not hear of it
             connection = await self.connection(address)
-            return await describe(
-                connection, operations=include_authorized_operations, fenced=include_fenced
-            )
+            return await ask_about_cluster(connection, operations=operations, fenced=fenced)
 
     async def connection(self, address: Address) -> Connection:
         """The connection to this address: the one there is, or a new one."""

@@ -23,9 +23,10 @@ from rollcall.catalog import (
     identify_unanswered,
 )
 from rollcall.client.admin import AdminClient
-from rollcall.client.cluster import ClusterDescription, Node, Via
+from rollcall.client.cluster import ClusterDescription, Node, cluster_id_of
 from rollcall.client.connection import Connection
 from rollcall.client.errors import ClientError, NoAnswerError, Trouble
+from rollcall.client.questions import Told, Via
 from rollcall.client.versions import ApiVersionsReply, BrokerVersions
 
 NO_ID = -1
@@ -50,14 +51,21 @@ class BrokerRow:
     """By how much, at least, its clock is ahead of ours: it started in our future."""
     cluster_id: str | None = None
     versions: BrokerVersions | None = None
-    via: Via | None = None
-    start_times: Mapping[int, int] | None = None
-    """What it tells of the others, by broker id; None when it did not answer."""
+    told: Told | None = None
+    """Its own words."""
     seconds: float = 0.0
 
     @property
     def answered(self) -> bool:
         return self.trouble is None
+
+    @property
+    def via(self) -> Via | None:
+        return self.told.via if self.told else None
+
+    def start_times(self) -> dict[int, int]:
+        """What it tells of all brokers, itself included; those it does not tell are left out."""
+        return dict(self.told.start_times()) if self.told else {}
 
     @property
     def start_time_source(self) -> Source:
@@ -122,7 +130,7 @@ async def _ask(
     seconds = client.config.broker_timeout
     try:
         async with asyncio.timeout(seconds):
-            told = await client.describe_by(node.address, include_fenced=True)
+            told = await client.told_by(node.address)
             connection = await client.connection(node.address)
     except TimeoutError:
         await client.release(node.address)
@@ -146,13 +154,12 @@ def _silent_row(node: Node, is_controller: bool, error: ClientError, began: floa
 def _row(
     node: Node,
     is_controller: bool,
-    told: ClusterDescription,
+    told: Told,
     connection: Connection,
     now_ms: int,
     began: float,
 ) -> BrokerRow:
-    itself = told.node(node.id)
-    start = itself.start_time_ms if itself else 0
+    start = told.start_time_of(node.id)
     versions = connection.versions
     return BrokerRow(
         node,
@@ -160,21 +167,17 @@ def _row(
         identity=_identity(told, versions, connection.config.release),
         start_time_ms=start,
         clock_ahead_ms=max(0, start - now_ms),
-        cluster_id=told.cluster_id,
+        cluster_id=cluster_id_of(told),
         versions=versions,
-        via=told.via,
-        start_times={other.id: other.start_time_ms for other in told.nodes},
+        told=told,
         seconds=time.monotonic() - began,
     )
 
 
-def _identity(
-    told: ClusterDescription, versions: BrokerVersions, release: str | None
-) -> BrokerIdentity:
+def _identity(told: Told, versions: BrokerVersions, release: str | None) -> BrokerIdentity:
     old = versions.reply is not ApiVersionsReply.ANSWERED
     return identify_broker(
-        told.broker_software_name,
-        told.broker_software_version,
+        *told.software,
         configured=release if old else None,
         guess=guess_release(versions),
     )
