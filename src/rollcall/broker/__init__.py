@@ -9,7 +9,8 @@ of connections, metrics and the request log are the trade of `server`.
 
 In reading order:
 
-- `config`, `document`, `config_file`: what a cluster is told, and the file that tells it
+- `config`; `document`, `config_listeners`, `config_file`: what a cluster is told, and the file that
+  tells it
 - `cache`, `authorizer`: what a node knows of the cluster, and what a principal may do on it
 - `answers/`: one module per API
 - `roster`: the controller's book of live brokers

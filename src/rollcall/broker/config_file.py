@@ -7,31 +7,16 @@ of the users; it holds passwords, so others must not be able to read it.
 import stat
 import tomllib
 from collections.abc import Mapping
-from dataclasses import fields, replace
-from functools import partial
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from rollcall.broker.authorizer import CLUSTER_OPERATIONS, Authorizer, Operation
-from rollcall.broker.config import (
-    DEFAULT_LISTENERS,
-    ClusterConfig,
-    ListenerPlan,
-    NodePlan,
-    Software,
-)
+from rollcall.broker.config import ClusterConfig, NodePlan, Software
+from rollcall.broker.config_listeners import read_listeners
 from rollcall.broker.document import Section
 from rollcall.errors import ConfigError
-from rollcall.protocol.sasl import MECHANISMS
-from rollcall.server import (
-    ClientAuth,
-    Limits,
-    OnUnsupported,
-    RequestLogFormat,
-    RequestLogLevel,
-    SecurityProtocol,
-    TlsConfig,
-)
+from rollcall.server import Limits, RequestLogFormat, RequestLogLevel
 
 _OTHERS = stat.S_IRWXO
 
@@ -53,15 +38,16 @@ def parse_config(document: Mapping[str, Any], folder: Path, **overrides: Any) ->
     }
     with top.section("software") as section:
         software = _software(section, Software())
-    with top.section("authorizer") as section:
-        values["authorizer"] = _authorizer(section) if section.sections() else None
+    if top.has("authorizer"):
+        with top.section("authorizer") as section:
+            values["authorizer"] = _authorizer(section)
     with top.section("limits") as section:
         values["limits"] = _limits(section)
     with top.section("request_log") as section:
         log_format = section.choice("format", RequestLogFormat, RequestLogFormat.JSON)
         log_level = section.choice("level", RequestLogLevel, RequestLogLevel.DEBUG)
     with top.section("listeners") as section:
-        values["listeners"] = _listeners(section, folder)
+        values["listeners"] = read_listeners(section, folder)
     with top.section("nodes") as section:
         values["nodes"] = _nodes(section, software)
     top.close()
@@ -162,80 +148,3 @@ def _operations(section: Section, key: str) -> frozenset[Operation]:
                 hint=f"use ALL alone, or some of {', '.join(known)}",
             )
     return frozenset(known[name] for name in names)
-
-
-def _listeners(section: Section, folder: Path) -> tuple[ListenerPlan, ...]:
-    """The two that every cluster has, changed where the document says so, then its own."""
-    plans = {plan.name: plan for plan in DEFAULT_LISTENERS}
-    for name in section.sections():
-        with section.section(name) as table:
-            plans[name] = _listener(table, plans.get(name), name, folder)
-    return tuple(plans.values())
-
-
-def _listener(
-    table: Section, default: ListenerPlan | None, name: str, folder: Path
-) -> ListenerPlan:
-    if default is None:
-        base: ListenerPlan = table.make(ListenerPlan, name=name)
-        protocol = table.choice("security_protocol", SecurityProtocol, base.security_protocol)
-        base = replace(base, security_protocol=protocol, dialect=_dialect(table))
-    else:
-        base = default
-    protocol = base.security_protocol
-    changed: ListenerPlan = table.make(
-        partial(replace, base),
-        port=table.number("port"),
-        tls=_tls(table, protocol, folder),
-        mechanisms=_mechanisms(table, protocol),
-        on_unsupported=table.choice("on_unsupported", OnUnsupported, base.on_unsupported),
-        authorize=table.flag("authorize", default=base.authorize),
-        require_describe=table.flag("require_describe", default=base.require_describe),
-    )
-    return changed
-
-
-def _dialect(table: Section) -> str:
-    return str(table.text("dialect", "released"))
-
-
-def _mechanisms(table: Section, protocol: SecurityProtocol) -> tuple[str, ...]:
-    _only_where(table, "mechanisms", protocol, protocol.sasl)
-    mechanisms = table.texts("mechanisms", tuple(MECHANISMS))
-    unknown = [name for name in mechanisms if name not in MECHANISMS]
-    if unknown or not mechanisms:
-        raise ConfigError(
-            f"{table.where('mechanisms')} has {unknown or 'none'}",
-            hint=f"use some of {', '.join(MECHANISMS)}",
-        )
-    return mechanisms
-
-
-def _tls(table: Section, protocol: SecurityProtocol, folder: Path) -> TlsConfig | None:
-    _only_where(table, "tls", protocol, protocol.tls)
-    if not protocol.tls:
-        return None
-    with table.section("tls") as section:
-        for needed in ("certificate", "key"):
-            if not section.has(needed):
-                raise ConfigError(
-                    f"there is no {section.where(needed)}",
-                    hint=f"a {protocol} listener needs the path of a PEM file there",
-                )
-        authorities = section.text("authorities")
-        tls: TlsConfig = section.make(
-            TlsConfig,
-            certificate=folder / section.text("certificate"),
-            key=folder / section.text("key"),
-            authorities=folder / authorities if authorities else None,
-            client_auth=section.choice("client_auth", ClientAuth, ClientAuth.NONE),
-        )
-    return tls
-
-
-def _only_where(table: Section, key: str, protocol: SecurityProtocol, fits: bool) -> None:
-    if table.has(key) and not fits:
-        raise ConfigError(
-            f"{table.where(key)} is set, but the listener is {protocol}",
-            hint=f"drop it, or set {table.where('security_protocol')} to one that uses it",
-        )
