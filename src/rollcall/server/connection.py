@@ -18,6 +18,7 @@ from rollcall.protocol.errors import RemoteProtocolError
 from rollcall.protocol.framing import frame
 from rollcall.protocol.headers import Request, read_request, write_response
 from rollcall.protocol.messages import Message
+from rollcall.protocol.rendering import one_line
 from rollcall.protocol.schema import API_VERSIONS_KEY
 from rollcall.server.authentication import LoginStep, SaslLogin, logged_in_already
 from rollcall.server.config import OnUnsupported
@@ -61,7 +62,8 @@ class Connection(Link):
     def _admit(self) -> None:
         self._set_deadline(self._listener.limits.idle_seconds)
         if not self._listener.admits(self.info):
-            self._cut_off(Reason.NOT_ADMITTED, "%s may not use this listener", self.info.principal)
+            principal = one_line(self.info.principal)
+            self._cut_off(Reason.NOT_ADMITTED, "%s may not use this listener", principal)
 
     # -- requests
 

@@ -26,15 +26,9 @@ KEYWORDS: Final = {
     "0.9.2342.19200300.100.1.1": "UID",
     "0.9.2342.19200300.100.1.25": "DC",
 }
-ENCODINGS: Final = {
-    0x0C: "utf-8",  # UTF8String
-    0x13: "ascii",  # PrintableString
-    0x14: "latin-1",  # T61String
-    0x16: "ascii",  # IA5String
-    0x1B: "ascii",  # GeneralString
-    0x1C: "utf-32-be",  # UniversalString
-    0x1E: "utf-16-be",  # BMPString
-}
+# UTF8String, PrintableString, T61String, IA5String, GeneralString, UniversalString, BMPString.
+# Java takes all of them for UTF-8.
+TEXT_TAGS: Final = frozenset({0x0C, 0x13, 0x14, 0x16, 0x1B, 0x1C, 0x1E})
 ESCAPED: Final = frozenset(',=+<>#;"\\')
 
 
@@ -70,9 +64,9 @@ def _attribute(content: bytes) -> str:
     (_, number, _), (tag, value, whole) = _elements(content)
     identifier = _object_identifier(number)
     keyword = KEYWORDS.get(identifier)
-    if keyword is None or tag not in ENCODINGS:
+    if keyword is None or tag not in TEXT_TAGS:
         return f"{keyword or identifier}=#{whole.hex()}"
-    return f"{keyword}={_escaped(value.decode(ENCODINGS[tag], 'replace'))}"
+    return f"{keyword}={_escaped(value.decode('utf-8', 'replace'))}"
 
 
 def _object_identifier(content: bytes) -> str:

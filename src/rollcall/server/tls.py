@@ -45,12 +45,13 @@ class TlsFailedError(Exception):
 class TlsSession:
     """The server's side of TLS on one connection."""
 
-    __slots__ = ("_incoming", "_object", "_outgoing", "established")
+    __slots__ = ("_begun", "_incoming", "_object", "_outgoing", "established")
 
     def __init__(self, context: ssl.SSLContext) -> None:
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
         self._object = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
+        self._begun = False
         self.established = False
 
     def receive(self, data: bytes) -> bytes:
@@ -58,8 +59,9 @@ class TlsSession:
         self._incoming.write(data)
         try:
             if not self.established:
-                if data[0] != HANDSHAKE_RECORD and not self._object.version():
+                if not self._begun and data[0] != HANDSHAKE_RECORD:
                     raise TlsFailedError("the first bytes are no TLS: is the client set to use it?")
+                self._begun = True
                 self._object.do_handshake()
                 self.established = True
             return self._read()
