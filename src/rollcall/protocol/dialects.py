@@ -53,6 +53,14 @@ class Dialect:
     _classes: Mapping[str, type[Message]] = field(repr=False)
     _codecs: dict[tuple[str, int], Codec] = field(repr=False, default_factory=dict)
 
+    def api(self, key: int) -> Api:
+        if key not in self.apis:
+            raise LocalProtocolError(
+                f"there is no API with the key {key} in the dialect {self.name}",
+                hint=f"known are {', '.join(map(str, self.apis))}",
+            )
+        return self.apis[key]
+
     def message_class(self, name: str) -> type[Message]:
         self.spec(name)
         return self._classes[name]

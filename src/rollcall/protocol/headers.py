@@ -46,7 +46,7 @@ class Request:
 
     def body(self, dialect: Dialect) -> Message:
         """The message of the body, which must fill the frame."""
-        codec = dialect.codec(dialect.apis[self.api_key].request.name, self.api_version)
+        codec = dialect.codec(dialect.api(self.api_key).request.name, self.api_version)
         return codec.decode(self.frame, self.body_offset)
 
 
