@@ -1,7 +1,6 @@
 """A cluster that runs as its users run it, and ways to look at it from outside."""
 
 import json
-import os
 import queue
 import signal
 import subprocess
@@ -123,11 +122,12 @@ def child_processes(parent: int) -> list[tuple[int, str]]:
 
 
 def is_alive(pid: int) -> bool:
+    """Whether it runs; one that has ended and is only waited for by nobody does not."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
         return False
-    return True
+    return stat.rpartition(")")[2].split()[0] != "Z"
 
 
 def eventually(condition: Callable[[], T], seconds: float = PATIENCE) -> T:
