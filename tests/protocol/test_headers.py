@@ -102,11 +102,11 @@ def test_a_request_cut_anywhere_is_an_error(version: int) -> None:
         assert caught.value.hint
 
 
-def test_a_body_that_ends_too_early_is_an_error() -> None:
-    body = RELEASED.message_class("MetadataRequest")(topics=[])
-    data = b"".join(write_request(RELEASED, METADATA, 9, 99, "me", body))
-    with pytest.raises(RemoteProtocolError, match="1 more byte"):
-        read_request(data + b"x", RELEASED).body(RELEASED)
+def test_bytes_behind_the_body_of_a_request_are_ignored_as_kafka_does() -> None:
+    """librdkafka 2.16 asks for all topics with three bytes too many."""
+    body = RELEASED.message_class("MetadataRequest")(topics=None, allow_auto_topic_creation=False)
+    data = b"".join(write_request(RELEASED, METADATA, 13, 3, "rdkafka", body))
+    assert read_request(data + bytes(3), RELEASED).body(RELEASED) == body
 
 
 @pytest.mark.parametrize(
