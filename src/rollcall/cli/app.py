@@ -13,8 +13,13 @@ import typer
 
 from rollcall import __version__
 from rollcall.cli import cluster, protocol
+from rollcall.cli.api_versions import api_versions
+from rollcall.cli.brokers import brokers
 from rollcall.cli.connections import connections
+from rollcall.cli.features import features
+from rollcall.cli.identify import identify
 from rollcall.cli.output import print_error
+from rollcall.cli.wait_restart import wait_restart
 from rollcall.errors import RollcallError
 
 FAILED = 1
@@ -28,6 +33,11 @@ app = typer.Typer(
 )
 app.add_typer(protocol.app, name="protocol")
 app.add_typer(cluster.app, name="cluster")
+app.command()(brokers)
+app.command("api-versions")(api_versions)
+app.command()(features)
+app.command("wait-restart")(wait_restart)
+app.command()(identify)
 app.command()(connections)
 
 

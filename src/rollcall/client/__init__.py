@@ -21,6 +21,7 @@ In reading order:
     memory          answers that were read before
     admin           AdminClient: one connection per broker
     roll_call       every broker asked at once
+    restarts        waiting until brokers have restarted
 
 A cluster and its brokers, in six lines:
 
