@@ -32,9 +32,11 @@ def listing(answer) -> dict[int, tuple[int, int]]:
 @pytest.mark.parametrize("spoken", DIALECTS)
 async def test_35_1_the_list_is_derived_from_the_handlers_and_the_schemas(spoken: str) -> None:
     config = ListenerConfig(name="L", dialect=spoken)
-    async with served(None, config) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            answer = await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+    async with (
+        served(None, config) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        answer = await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
     apis = dialect(spoken).apis
     assert answer.error_code == Errors.NONE
     assert listing(answer) == {
@@ -44,19 +46,23 @@ async def test_35_1_the_list_is_derived_from_the_handlers_and_the_schemas(spoken
 
 
 async def test_35_1_an_api_without_a_handler_is_not_listed() -> None:
-    async with served(handlers={METADATA: metadata}) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            answer = await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+    async with (
+        served(handlers={METADATA: metadata}) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        answer = await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
     assert set(listing(answer)) == {METADATA, API_VERSIONS}
 
 
 async def test_35_1_a_listener_can_be_told_to_have_fewer_versions() -> None:
     narrow = {METADATA: VersionRange(2, 7), API_VERSIONS: VersionRange(0, 2)}
-    async with served(None, ListenerConfig(name="OLD", versions=narrow)) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            peer.send(API_VERSIONS, 3, named())
-            refused = await peer.next_answer()
-            answer = await peer.ask(API_VERSIONS, 2, request("ApiVersions"))
+    async with (
+        served(None, ListenerConfig(name="OLD", versions=narrow)) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        peer.send(API_VERSIONS, 3, named())
+        refused = await peer.next_answer()
+        answer = await peer.ask(API_VERSIONS, 2, request("ApiVersions"))
     assert (refused.version, refused.message.error_code) == (0, Errors.UNSUPPORTED_VERSION)
     assert listing(answer)[METADATA] == (2, 7)
     assert listing(answer)[API_VERSIONS] == (0, 2)
@@ -81,15 +87,17 @@ async def test_35_1_sasl_is_listed_on_sasl_listeners_only() -> None:
 async def test_35_3_a_version_nobody_knows_is_answered_in_version_0(
     spoken: str, version: int
 ) -> None:
-    async with served(None, ListenerConfig(name="L", dialect=spoken)) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            for body in (b"", b"\xff\xff", b"\x00\x01x\x00\x17nobody knows this part"):
-                peer.writer.write(frame([struct.pack(">hhi", API_VERSIONS, version, 7), body]))
-                answer = await peer.frame()
-                highest = dialect(spoken).apis[API_VERSIONS].versions.highest
-                # 511.2: one entry, key 18 with its range; the error is the first int16
-                assert answer == struct.pack(">ihihhh", 7, 35, 1, API_VERSIONS, 0, highest)
-            still_open = await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+    async with (
+        served(None, ListenerConfig(name="L", dialect=spoken)) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        for body in (b"", b"\xff\xff", b"\x00\x01x\x00\x17nobody knows this part"):
+            peer.writer.write(frame([struct.pack(">hhi", API_VERSIONS, version, 7), body]))
+            answer = await peer.frame()
+            highest = dialect(spoken).apis[API_VERSIONS].versions.highest
+            # 511.2: one entry, key 18 with its range; the error is the first int16
+            assert answer == struct.pack(">ihihhh", 7, 35, 1, API_VERSIONS, 0, highest)
+        still_open = await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
     assert still_open.error_code == Errors.NONE
 
 
@@ -132,10 +140,12 @@ BAD = ["", "-a", "a-", ".", "a b", "a\n", "\na", "ä", "a_b", "a/b", "'; drop", 
 @pytest.mark.parametrize("spoken", DIALECTS)
 @pytest.mark.parametrize("name", GOOD)
 async def test_511_5_names_as_kafka_accepts_them(spoken: str, name: str) -> None:
-    async with served(None, ListenerConfig(name="L", dialect=spoken)) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            answer = await peer.ask(API_VERSIONS, 3, named(name, name))
-            (info,) = server.registry
+    async with (
+        served(None, ListenerConfig(name="L", dialect=spoken)) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        answer = await peer.ask(API_VERSIONS, 3, named(name, name))
+        (info,) = server.registry
     assert answer.error_code == Errors.NONE
     assert (info.software_name, info.software_version) == (name, name)
 
@@ -145,21 +155,23 @@ async def test_511_5_names_as_kafka_accepts_them(spoken: str, name: str) -> None
 async def test_511_5_bad_names_are_an_invalid_request_and_the_identity_before_stays(
     spoken: str, name: str
 ) -> None:
-    async with served(None, ListenerConfig(name="L", dialect=spoken)) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            await peer.ask(API_VERSIONS, 3, named("before", "1"))
-            for body in (named(name, "1"), named("good", name)):
-                answer = await peer.ask(API_VERSIONS, 3, body)
-                assert answer.error_code == Errors.INVALID_REQUEST
-                assert answer.api_keys == ()
-            (info,) = server.registry
-            assert (info.software_name, info.software_version) == ("before", "1")
-            # the connection stays open, and a later name replaces the earlier one
-            await peer.ask(API_VERSIONS, 3, named("after", "2"))
-            assert (info.software_name, info.software_version) == ("after", "2")
-            for version in range(3):
-                await peer.ask(API_VERSIONS, version, request("ApiVersions"))
-            assert (info.software_name, info.software_version) == ("after", "2")
+    async with (
+        served(None, ListenerConfig(name="L", dialect=spoken)) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        await peer.ask(API_VERSIONS, 3, named("before", "1"))
+        for body in (named(name, "1"), named("good", name)):
+            answer = await peer.ask(API_VERSIONS, 3, body)
+            assert answer.error_code == Errors.INVALID_REQUEST
+            assert answer.api_keys == ()
+        (info,) = server.registry
+        assert (info.software_name, info.software_version) == ("before", "1")
+        # the connection stays open, and a later name replaces the earlier one
+        await peer.ask(API_VERSIONS, 3, named("after", "2"))
+        assert (info.software_name, info.software_version) == ("after", "2")
+        for version in range(3):
+            await peer.ask(API_VERSIONS, version, request("ApiVersions"))
+        assert (info.software_name, info.software_version) == ("after", "2")
 
 
 async def test_511_7_a_very_long_name_is_accepted_but_not_kept() -> None:

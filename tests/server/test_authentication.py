@@ -56,55 +56,63 @@ async def log_in(peer: Peer, mechanism: str, password: str = PASSWORD, version: 
 @pytest.mark.parametrize("version", range(3))
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 async def test_a_client_logs_in_and_is_known_by_its_principal(mechanism: str, version: int) -> None:
-    async with served(None, sasl_listener()) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            answer = await log_in(peer, mechanism, version=version)
-            assert answer.error_code == Errors.NONE
-            whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
-            assert whom.cluster_id == "User:alice"
-            (info,) = server.registry
-            assert info.principal == "User:alice"
-            labels = {"listener": "SASL", "mechanism": mechanism, "result": "succeeded"}
-            assert metric(server, "rollcall_authentications_total", **labels) == 1
+    async with (
+        served(None, sasl_listener()) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        answer = await log_in(peer, mechanism, version=version)
+        assert answer.error_code == Errors.NONE
+        whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+        assert whom.cluster_id == "User:alice"
+        (info,) = server.registry
+        assert info.principal == "User:alice"
+        labels = {"listener": "SASL", "mechanism": mechanism, "result": "succeeded"}
+        assert metric(server, "rollcall_authentications_total", **labels) == 1
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 async def test_handshake_0_is_followed_by_bare_tokens(mechanism: str) -> None:
-    async with served(None, sasl_listener()) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            await peer.ask(SASL_HANDSHAKE, 0, request("SaslHandshake", mechanism=mechanism))
-            client = new_client(mechanism, "alice", PASSWORD)
-            token = client.step(None)
-            while token is not None:
-                peer.writer.write(frame([token]))
-                token = client.step(await peer.frame())
-            whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+    async with (
+        served(None, sasl_listener()) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        await peer.ask(SASL_HANDSHAKE, 0, request("SaslHandshake", mechanism=mechanism))
+        client = new_client(mechanism, "alice", PASSWORD)
+        token = client.step(None)
+        while token is not None:
+            peer.writer.write(frame([token]))
+            token = client.step(await peer.frame())
+        whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
     assert whom.cluster_id == "User:alice"
 
 
 async def test_a_bare_token_that_is_wrong_gets_no_answer() -> None:
-    async with served(None, sasl_listener()) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            await peer.ask(SASL_HANDSHAKE, 0, request("SaslHandshake", mechanism="PLAIN"))
-            peer.writer.write(frame([b"\0alice\0wrong"]))
-            assert await peer.until_closed() == b""
+    async with (
+        served(None, sasl_listener()) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        await peer.ask(SASL_HANDSHAKE, 0, request("SaslHandshake", mechanism="PLAIN"))
+        peer.writer.write(frame([b"\0alice\0wrong"]))
+        assert await peer.until_closed() == b""
 
 
 async def test_35_5_and_511_3_api_versions_is_answered_before_and_after_sasl_alike() -> None:
-    async with served(None, sasl_listener()) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            before = await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
-            named_before = await peer.ask(API_VERSIONS, 3, named("early", "1"))
-            peer.writer.write(frame([struct.pack(">hhih", API_VERSIONS, 99, 3, -1)]))
-            assert struct.unpack_from(">h", await peer.frame(), 4) == (Errors.UNSUPPORTED_VERSION,)
-            invalid = await peer.ask(API_VERSIONS, 3, named("bad name"))
-            assert invalid.error_code == Errors.INVALID_REQUEST
-            (info,) = server.registry
-            assert (info.software_name, info.principal) == ("early", "User:ANONYMOUS")
-            await log_in(peer, "SCRAM-SHA-256")
-            assert await peer.ask(API_VERSIONS, 0, request("ApiVersions")) == before
-            assert await peer.ask(API_VERSIONS, 3, named("late", "2")) == named_before
-            assert (info.software_name, info.principal) == ("late", "User:alice")
+    async with (
+        served(None, sasl_listener()) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        before = await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+        named_before = await peer.ask(API_VERSIONS, 3, named("early", "1"))
+        peer.writer.write(frame([struct.pack(">hhih", API_VERSIONS, 99, 3, -1)]))
+        assert struct.unpack_from(">h", await peer.frame(), 4) == (Errors.UNSUPPORTED_VERSION,)
+        invalid = await peer.ask(API_VERSIONS, 3, named("bad name"))
+        assert invalid.error_code == Errors.INVALID_REQUEST
+        (info,) = server.registry
+        assert (info.software_name, info.principal) == ("early", "User:ANONYMOUS")
+        await log_in(peer, "SCRAM-SHA-256")
+        assert await peer.ask(API_VERSIONS, 0, request("ApiVersions")) == before
+        assert await peer.ask(API_VERSIONS, 3, named("late", "2")) == named_before
+        assert (info.software_name, info.principal) == ("late", "User:alice")
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -128,39 +136,43 @@ async def test_a_wrong_password_is_told_after_a_pause_and_then_the_connection_cl
 
 
 async def test_a_mechanism_that_is_not_enabled_is_refused_with_those_that_are() -> None:
-    async with served(None, sasl_listener(("SCRAM-SHA-512",))) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            answer = await peer.ask(
-                SASL_HANDSHAKE, 1, request("SaslHandshake", mechanism="PLAIN")
-            )
-            assert answer.error_code == Errors.UNSUPPORTED_SASL_MECHANISM
-            assert answer.mechanisms == ("SCRAM-SHA-512",)
-            assert await peer.until_closed() == b""
+    async with (
+        served(None, sasl_listener(("SCRAM-SHA-512",))) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        answer = await peer.ask(SASL_HANDSHAKE, 1, request("SaslHandshake", mechanism="PLAIN"))
+        assert answer.error_code == Errors.UNSUPPORTED_SASL_MECHANISM
+        assert answer.mechanisms == ("SCRAM-SHA-512",)
+        assert await peer.until_closed() == b""
 
 
 async def test_authenticate_before_handshake_is_an_illegal_state() -> None:
-    async with served(None, sasl_listener()) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            step = request("SaslAuthenticate", auth_bytes=b"\0alice\0" + PASSWORD.encode())
-            answer = await peer.ask(SASL_AUTHENTICATE, 1, step)
-            assert answer.error_code == Errors.ILLEGAL_SASL_STATE
-            assert await peer.until_closed() == b""
+    async with (
+        served(None, sasl_listener()) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        step = request("SaslAuthenticate", auth_bytes=b"\0alice\0" + PASSWORD.encode())
+        answer = await peer.ask(SASL_AUTHENTICATE, 1, step)
+        assert answer.error_code == Errors.ILLEGAL_SASL_STATE
+        assert await peer.until_closed() == b""
 
 
 async def test_sasl_requests_after_the_login_are_an_illegal_state_and_change_nothing() -> None:
-    async with served(None, sasl_listener()) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            await log_in(peer, "PLAIN")
-            handshake = request("SaslHandshake", mechanism="PLAIN")
-            step = request("SaslAuthenticate", auth_bytes=b"\0mallory\0x")
-            for version in range(2):
-                answer = await peer.ask(SASL_HANDSHAKE, version, handshake)
-                assert answer.error_code == Errors.ILLEGAL_SASL_STATE
-            for version in range(3):
-                answer = await peer.ask(SASL_AUTHENTICATE, version, step)
-                assert answer.error_code == Errors.ILLEGAL_SASL_STATE
-            whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
-            assert whom.cluster_id == "User:alice"
+    async with (
+        served(None, sasl_listener()) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        await log_in(peer, "PLAIN")
+        handshake = request("SaslHandshake", mechanism="PLAIN")
+        step = request("SaslAuthenticate", auth_bytes=b"\0mallory\0x")
+        for version in range(2):
+            answer = await peer.ask(SASL_HANDSHAKE, version, handshake)
+            assert answer.error_code == Errors.ILLEGAL_SASL_STATE
+        for version in range(3):
+            answer = await peer.ask(SASL_AUTHENTICATE, version, step)
+            assert answer.error_code == Errors.ILLEGAL_SASL_STATE
+        whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+        assert whom.cluster_id == "User:alice"
 
 
 @pytest.mark.parametrize("stage", ["at once", "after the handshake"])
@@ -177,10 +189,12 @@ async def test_nothing_but_api_versions_and_sasl_is_answered_before_the_login(st
 
 async def test_a_token_without_handshake_is_closed_cleanly() -> None:
     # clients before 0.10 began with the bare token
-    async with served(None, sasl_listener()) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            peer.writer.write(frame([b"\0alice\0" + PASSWORD.encode()]))
-            assert await peer.until_closed() == b""
+    async with (
+        served(None, sasl_listener()) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        peer.writer.write(frame([b"\0alice\0" + PASSWORD.encode()]))
+        assert await peer.until_closed() == b""
 
 
 async def test_before_the_login_frames_are_small_and_after_it_they_may_be_large() -> None:

@@ -63,12 +63,14 @@ async def test_35_4_an_unsupported_request_closes_with_one_line_and_a_count(
 
 async def test_35_4_the_sub_proposal_answers_with_the_correlation_id_alone() -> None:
     config = ListenerConfig(name="L", on_unsupported=OnUnsupported.EMPTY)
-    async with served(None, config) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            for number in (1, -7):
-                peer.writer.write(unsupported(FETCH, 99, number))
-                assert await peer.frame() == struct.pack(">i", number)
-            assert (await peer.ask(METADATA, 9, request("Metadata"))).controller_id == 1
+    async with (
+        served(None, config) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        for number in (1, -7):
+            peer.writer.write(unsupported(FETCH, 99, number))
+            assert await peer.frame() == struct.pack(">i", number)
+        assert (await peer.ask(METADATA, 9, request("Metadata"))).controller_id == 1
 
 
 async def test_requests_are_answered_when_they_come_byte_by_byte() -> None:
@@ -94,17 +96,19 @@ async def test_pipelined_requests_are_answered_in_their_order_also_when_some_tak
         running -= 1
         return describe_cluster(context)
 
-    async with served(handlers={METADATA: metadata, DESCRIBE_CLUSTER: slow}) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            kinds = [METADATA, DESCRIBE_CLUSTER, DESCRIBE_CLUSTER, API_VERSIONS] * 50
-            bodies = {
-                METADATA: request("Metadata"),
-                DESCRIBE_CLUSTER: request("DescribeCluster"),
-                API_VERSIONS: request("ApiVersions"),
-            }
-            for key in kinds:
-                peer.send(key, 0, bodies[key])
-            answers = [(await peer.next_answer()).call for _ in kinds]
+    async with (
+        served(handlers={METADATA: metadata, DESCRIBE_CLUSTER: slow}) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        kinds = [METADATA, DESCRIBE_CLUSTER, DESCRIBE_CLUSTER, API_VERSIONS] * 50
+        bodies = {
+            METADATA: request("Metadata"),
+            DESCRIBE_CLUSTER: request("DescribeCluster"),
+            API_VERSIONS: request("ApiVersions"),
+        }
+        for key in kinds:
+            peer.send(key, 0, bodies[key])
+        answers = [(await peer.next_answer()).call for _ in kinds]
     assert [call.api.key for call in answers] == kinds
     assert [call.correlation_id for call in answers] == list(range(200))
     assert most == 1, "as in Kafka, one request of a connection is in work at a time"
@@ -136,19 +140,23 @@ async def test_a_handler_that_fails_ends_its_connection_and_no_other(
 async def test_an_answer_that_cannot_be_written_is_our_bug_and_is_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async with served(handlers={METADATA: lambda _: response("DescribeCluster")}) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            peer.send(METADATA, 0, request("Metadata"))
-            assert await peer.until_closed() == b""
+    async with (
+        served(handlers={METADATA: lambda _: response("DescribeCluster")}) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        peer.send(METADATA, 0, request("Metadata"))
+        assert await peer.until_closed() == b""
     assert "MetadataResponse version 0 (released) was given DescribeClusterResponse" in caplog.text
 
 
 async def test_a_handler_may_send_nothing() -> None:
-    async with served(handlers={METADATA: lambda _: None}) as server:
-        async with await Peer.connect(only_listener(server)) as peer:
-            peer.writer.write(peer.talk.send(METADATA, 0, request("Metadata"))[1])
-            peer.talk._calls.clear()
-            assert (await peer.ask(API_VERSIONS, 0, request("ApiVersions"))).error_code == 0
+    async with (
+        served(handlers={METADATA: lambda _: None}) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        peer.writer.write(peer.talk.send(METADATA, 0, request("Metadata"))[1])
+        peer.talk._calls.clear()
+        assert (await peer.ask(API_VERSIONS, 0, request("ApiVersions"))).error_code == 0
 
 
 async def test_work_for_a_client_that_is_gone_is_cancelled() -> None:
@@ -179,21 +187,23 @@ async def test_a_client_that_does_not_read_is_not_read_either() -> None:
         served_requests += 1
         return response("DescribeCluster", cluster_id="x" * 30_000)
 
-    async with served(handlers={DESCRIBE_CLUSTER: large}) as server:
-        async with await Peer.connect(only_listener(server), limit=1024) as peer:
-            for _ in range(5000):
-                peer.send(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
-            peer.writer.transport.set_write_buffer_limits(0)
-            before = -1
-            while before != served_requests:
-                before = served_requests
-                await asyncio.sleep(0.1)
-            assert served_requests < 2500, "150 MB of answers would wait in memory"
-            (connection,) = server._processor.connections
-            assert connection._transport.get_write_buffer_size() < 1_000_000
-            # once it reads, it gets all of them
-            for _ in range(5000):
-                await peer.frame()
+    async with (
+        served(handlers={DESCRIBE_CLUSTER: large}) as server,
+        await Peer.connect(only_listener(server), limit=1024) as peer,
+    ):
+        for _ in range(5000):
+            peer.send(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+        peer.writer.transport.set_write_buffer_limits(0)
+        before = -1
+        while before != served_requests:
+            before = served_requests
+            await asyncio.sleep(0.1)
+        assert served_requests < 2500, "150 MB of answers would wait in memory"
+        (connection,) = server._processor.connections
+        assert connection._transport.get_write_buffer_size() < 1_000_000
+        # once it reads, it gets all of them
+        for _ in range(5000):
+            await peer.frame()
     assert served_requests == 5000
 
 
@@ -220,3 +230,25 @@ async def test_a_kip_listener_warns_once_by_name_of_software_that_uses_numbers_i
     assert "librdkafka 9" in told[0]
     assert "Metadata 10" in told[0]
     assert "sarama 9" in told[1]
+
+
+async def test_a_predicate_that_fails_lets_nobody_in() -> None:
+    def broken(_: object) -> bool:
+        raise KeyError("a bug in a predicate")
+
+    async with (
+        served(None, ListenerConfig(name="L", admits=broken)) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        peer.send(API_VERSIONS, 0, request("ApiVersions"))
+        assert await peer.until_closed() == b""
+
+
+async def test_a_listener_on_all_addresses_names_the_one_that_was_called() -> None:
+    async with (
+        served(None, ListenerConfig(name="L", host="0.0.0.0")) as server,
+        await Peer.connect(only_listener(server)),
+    ):
+        await eventually(lambda: len(server.registry) == 1)
+        (info,) = server.registry
+        assert info.id.startswith(f"127.0.0.1:{only_listener(server).port}-127.0.0.1:")

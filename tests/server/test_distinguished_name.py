@@ -17,8 +17,7 @@ KEY = ec.generate_private_key(ec.SECP256R1())
 
 def certificate(names: list[list[tuple[ObjectIdentifier, str]]]) -> bytes:
     subject = x509.Name(
-        x509.RelativeDistinguishedName(x509.NameAttribute(*pair) for pair in name)
-        for name in names
+        x509.RelativeDistinguishedName(x509.NameAttribute(*pair) for pair in name) for name in names
     )
     issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "somebody else")])
     builder = x509.CertificateBuilder(

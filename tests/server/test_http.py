@@ -76,7 +76,12 @@ async def test_connections_are_served_with_filters_and_a_limit() -> None:
 
 @pytest.mark.parametrize(
     ("query", "said"),
-    [("?limit=-1", "limit"), ("?limit=x", "limit"), ("?limit=٣", "limit"), ("?colour=red", "colour")],
+    [
+        ("?limit=-1", "limit"),
+        ("?limit=x", "limit"),
+        ("?limit=٣", "limit"),
+        ("?colour=red", "colour"),
+    ],
 )
 async def test_a_question_that_makes_no_sense_is_told(query: str, said: str) -> None:
     async with served() as server:

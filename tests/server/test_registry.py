@@ -113,10 +113,12 @@ async def test_511_6_the_gauge_has_every_open_connection_and_moves_with_its_name
 
 
 async def test_511_6_the_gauge_can_have_another_name() -> None:
-    async with served(ServerConfig(connections_gauge="my_connections")) as server:
-        async with await Peer.connect(only_listener(server)):
-            await eventually(lambda: b"my_connections{" in server.metrics.text())
-            assert GAUGE.encode() not in server.metrics.text()
+    async with (
+        served(ServerConfig(connections_gauge="my_connections")) as server,
+        await Peer.connect(only_listener(server)),
+    ):
+        await eventually(lambda: b"my_connections{" in server.metrics.text())
+        assert GAUGE.encode() not in server.metrics.text()
 
 
 async def test_511_7_a_flood_of_names_over_the_wire_is_bounded_and_adds_up() -> None:
@@ -140,18 +142,23 @@ async def test_511_7_a_flood_of_names_over_the_wire_is_bounded_and_adds_up() -> 
 
 
 async def test_what_a_client_chooses_is_kept_in_part_only() -> None:
-    async with served() as server:
-        async with await Peer.connect(only_listener(server), client_id="x" * 30_000) as peer:
-            await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
-            (info,) = server.registry
-            assert info.client_id == "x" * 256
+    async with (
+        served() as server,
+        await Peer.connect(only_listener(server), client_id="x" * 30_000) as peer,
+    ):
+        await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+        (info,) = server.registry
+        assert info.client_id == "x" * 256
 
 
 async def test_versions_nobody_knows_do_not_fill_registry_or_metrics() -> None:
     async with served() as server, await Peer.connect(only_listener(server)) as peer:
         for version in range(100, 400):
             peer.writer.write(
-                b"\0\0\0\x0a" + (18).to_bytes(2, "big") + version.to_bytes(2, "big") + b"\0\0\0\1\xff\xff"
+                b"\0\0\0\x0a"
+                + (18).to_bytes(2, "big")
+                + version.to_bytes(2, "big")
+                + b"\0\0\0\1\xff\xff"
             )
             await peer.frame()
         (info,) = server.registry

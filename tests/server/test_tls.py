@@ -62,13 +62,15 @@ def client_context(certificate: trustme.LeafCert | None = None) -> ssl.SSLContex
 
 
 async def test_requests_are_answered_over_tls(files: dict[str, Path]) -> None:
-    async with served(None, tls_listener(files)) as server:
-        async with await Peer.connect(only_listener(server), ssl=client_context()) as peer:
-            await peer.ask(API_VERSIONS, 3, named())
-            whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
-            assert whom.cluster_id == "User:ANONYMOUS"
-            (info,) = server.registry
-            assert info.security_protocol == "SSL"
+    async with (
+        served(None, tls_listener(files)) as server,
+        await Peer.connect(only_listener(server), ssl=client_context()) as peer,
+    ):
+        await peer.ask(API_VERSIONS, 3, named())
+        whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+        assert whom.cluster_id == "User:ANONYMOUS"
+        (info,) = server.registry
+        assert info.security_protocol == "SSL"
 
 
 async def test_large_requests_and_answers_fit_through_tls(files: dict[str, Path]) -> None:
@@ -78,11 +80,13 @@ async def test_large_requests_and_answers_fit_through_tls(files: dict[str, Path]
     def large(_: object) -> object:
         return response("Metadata", brokers=[broker] * 1000)
 
-    async with served(None, tls_listener(files), handlers={METADATA: large}) as server:
-        async with await Peer.connect(only_listener(server), ssl=client_context()) as peer:
-            for _ in range(3):
-                answer = await peer.ask(METADATA, 9, request("Metadata", topics=[topic] * 1000))
-                assert len(answer.brokers) == 1000
+    async with (
+        served(None, tls_listener(files), handlers={METADATA: large}) as server,
+        await Peer.connect(only_listener(server), ssl=client_context()) as peer,
+    ):
+        for _ in range(3):
+            answer = await peer.ask(METADATA, 9, request("Metadata", topics=[topic] * 1000))
+            assert len(answer.brokers) == 1000
 
 
 @pytest.mark.parametrize("wanted", [ClientAuth.REQUESTED, ClientAuth.REQUIRED])
@@ -100,9 +104,11 @@ async def test_the_principal_is_the_distinguished_name(
 
 
 async def test_a_requested_certificate_may_be_missing(files: dict[str, Path]) -> None:
-    async with served(None, tls_listener(files, ClientAuth.REQUESTED)) as server:
-        async with await Peer.connect(only_listener(server), ssl=client_context()) as peer:
-            whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+    async with (
+        served(None, tls_listener(files, ClientAuth.REQUESTED)) as server,
+        await Peer.connect(only_listener(server), ssl=client_context()) as peer,
+    ):
+        whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
     assert whom.cluster_id == "User:ANONYMOUS"
 
 
@@ -173,12 +179,14 @@ async def test_sasl_over_tls(files: dict[str, Path]) -> None:
         security_protocol=SecurityProtocol.SASL_SSL,
         sasl=SaslConfig(users=Users({"alice": PASSWORD})),
     )
-    async with served(None, config) as server:
-        async with await Peer.connect(only_listener(server), ssl=client_context()) as peer:
-            before = await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
-            await log_in(peer, "SCRAM-SHA-512")
-            whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
-            assert await peer.ask(API_VERSIONS, 0, request("ApiVersions")) == before
+    async with (
+        served(None, config) as server,
+        await Peer.connect(only_listener(server), ssl=client_context()) as peer,
+    ):
+        before = await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+        await log_in(peer, "SCRAM-SHA-512")
+        whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+        assert await peer.ask(API_VERSIONS, 0, request("ApiVersions")) == before
     assert whom.cluster_id == "User:alice"
 
 

@@ -132,7 +132,7 @@ class Peer:
 async def eventually(condition: Callable[[], object], seconds: float = PATIENCE) -> None:
     """Wait, with a bound, for what another task is about to do."""
     async with asyncio.timeout(seconds):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - nobody tells a peer what the server did
             await asyncio.sleep(0.005)
 
 

@@ -189,7 +189,7 @@ class RequestLogConfig:
     max_waiting: int = 20_000
     """Lines that may wait for the disk; what comes beyond is dropped and counted."""
     max_waiting_bytes: int = 32 * 1024 * 1024
-    """The same in bytes of their requests."""
+    """The same in bytes of their requests and answers."""
 
     def __post_init__(self) -> None:
         if self.max_waiting < 1 or self.max_waiting_bytes < 1:

@@ -61,7 +61,12 @@ class Connection(Link):
 
     def _admit(self) -> None:
         self._set_deadline(self._listener.limits.idle_seconds)
-        if not self._listener.admits(self.info):
+        try:
+            admitted = self._listener.admits(self.info)
+        except Exception as error:  # noqa: BLE001 - nobody comes in because a predicate failed
+            self._give_up(error)
+            return
+        if not admitted:
             principal = one_line(self.info.principal)
             self._cut_off(Reason.NOT_ADMITTED, "%s may not use this listener", principal)
 
@@ -152,6 +157,7 @@ class Connection(Link):
         """The one place where an answer leaves, and where registry, metrics and log learn of it."""
         listener, request = self._listener, completed.request
         completed.answered = time.perf_counter()
+        completed.size = len(request.frame) + len(wire)
         if wire:
             self._send(wire)
         completed.sent = time.perf_counter()

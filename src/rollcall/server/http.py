@@ -21,7 +21,7 @@ from rollcall.server.registry import ConnectionRegistry
 MAX_HEAD_BYTES: Final = 16 * 1024
 MAX_CONNECTIONS: Final = 64
 REQUEST_SECONDS: Final = 5.0
-DEFAULT_LIMIT: Final = 10_000
+DEFAULT_LIMIT: Final = 1_000
 FILTERS: Final = frozenset(
     {"listener", "principal", "client_id", "software_name", "software_version", "peer_host"}
 )

@@ -78,7 +78,8 @@ class Link(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         listener = self._listener
-        peer_host, peer_port = transport.get_extra_info("peername")[:2]
+        # A peer that is gone already has no name any more.
+        peer_host, peer_port = (transport.get_extra_info("peername") or ("unknown", 0))[:2]
         self.info = ConnectionInfo(
             index=listener.processor.next_index(),
             processor=listener.processor.number,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rollcall.server.server import SocketServer
 
 BACKLOG = 1024
+ANY_HOST = frozenset({"0.0.0.0", "::"})  # noqa: S104 - asked for, not chosen here
 
 
 class ListenError(RollcallError):
@@ -60,6 +61,7 @@ class Listener:
         self.processor = processor
         self.host = config.host
         self.port = config.port
+        self._address = ""
         self._disputes = DisputeWarnings()
         self._spare_reader: FrameReader | None = None
         self._shared_texts: dict[str, str] = {}
@@ -84,7 +86,8 @@ class Listener:
                 f"the listener {self.name} cannot listen on {self.host}:{self.port}: {error}",
                 hint="choose another port, or 0 for a free one; the host must be of this machine",
             ) from error
-        self.port = self._server.sockets[0].getsockname()[1]
+        host, self.port = self._server.sockets[0].getsockname()[:2]
+        self._address = f"{host}:{self.port}"
 
     def close(self) -> None:
         """Refuse new connections; open ones stay."""
@@ -94,8 +97,11 @@ class Listener:
     # -- for its connections
 
     def local_address(self, transport: asyncio.BaseTransport) -> str:
-        host, port = transport.get_extra_info("sockname")[:2]
-        return self.shared(f"{host}:{port}")
+        """Our end of a connection; only a listener on all addresses has to ask which it is."""
+        if self.host in ANY_HOST:
+            host, port = (transport.get_extra_info("sockname") or (self.host, self.port))[:2]
+            return self.shared(f"{host}:{port}")
+        return self._address
 
     def shared(self, text: str) -> str:
         """The same text as one object, as long as some connection of that address is open."""

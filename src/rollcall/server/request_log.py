@@ -49,6 +49,8 @@ class Completed:
     """Of the clock `time.perf_counter`, as `answered` and `sent`."""
     answered: float = 0.0
     sent: float = 0.0
+    size: int = 0
+    """Bytes of request and answer."""
     at: float = 0.0
     """Unix seconds."""
     answer: Message | None = None
@@ -98,7 +100,7 @@ class RequestLog:
         if len(self._waiting) >= config.max_waiting or waiting_bytes >= config.max_waiting_bytes:
             self.dropped += 1
             return
-        self._waiting_bytes += len(completed.request.frame)
+        self._waiting_bytes += completed.size
         self._waiting.append(completed)
         if not self._wake.is_set():
             self._wake.set()
@@ -123,7 +125,7 @@ class RequestLog:
 
     def _write_batch(self) -> None:
         batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
-        self._taken_bytes += sum(len(completed.request.frame) for completed in batch)
+        self._taken_bytes += sum(completed.size for completed in batch)
         try:
             for completed in batch:
                 self._file.write(completed.at, request_line(completed, self._config.format))
