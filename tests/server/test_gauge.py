@@ -43,5 +43,4 @@ def test_511_7_the_total_adds_up_whatever_happens() -> None:
     for label in inside:
         gauge.leave(label)
     assert not gauge.counts
-    assert not gauge._pairs
-    assert not gauge._labels
+    assert not gauge._series

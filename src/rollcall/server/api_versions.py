@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from rollcall.protocol.dialects import RELEASED, Dialect
 from rollcall.protocol.error_codes import Errors
@@ -22,8 +21,7 @@ MAX_SOFTWARE_LENGTH: Final = 256
 """Kafka sets no bound. Longer ones are accepted too, but kept as `other`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ApiVersionsAnswer:
+class ApiVersionsAnswer(NamedTuple):
     """The response, the version of its layout, and who the client said it is, if it did."""
 
     body: Message | None

@@ -25,8 +25,8 @@ class SoftwareGauge:
     def __init__(self, max_software: int) -> None:
         self._max = max_software
         self._counts: dict[SoftwareLabel, int] = {}
-        self._labels: dict[SoftwareLabel, SoftwareLabel] = {}
-        self._pairs: Counter[tuple[str, str]] = Counter()
+        self._series: Counter[tuple[str, str]] = Counter()
+        """How many listeners each pair of name and version is counted at."""
 
     @property
     def counts(self) -> Mapping[SoftwareLabel, int]:
@@ -35,25 +35,27 @@ class SoftwareGauge:
 
     def enter(self, name: str, version: str, listener: str) -> SoftwareLabel:
         """Count one more connection; the label it went under is what it must leave by."""
-        pair = (name, version)
-        if pair not in self._pairs and pair not in UNCAPPED and len(self._pairs) >= self._max:
-            pair = (OTHER, OTHER)
-        if pair not in UNCAPPED:
-            self._pairs[pair] += 1
-        label = SoftwareLabel(*pair, listener)
-        label = self._labels.setdefault(label, label)
+        label = SoftwareLabel(name, version, listener)
+        if label not in self._counts:
+            label = self._begin(label)
         self._counts[label] = self._counts.get(label, 0) + 1
         return label
 
-    def leave(self, label: SoftwareLabel) -> None:
-        left = self._counts[label] - 1
-        if left:
-            self._counts[label] = left
-        else:
-            del self._counts[label]
-            del self._labels[label]
+    def _begin(self, label: SoftwareLabel) -> SoftwareLabel:
+        """A label that is not there yet: as it is if there is room, else `other`."""
         pair = (label.name, label.version)
         if pair not in UNCAPPED:
-            self._pairs[pair] -= 1
-            if not self._pairs[pair]:
-                del self._pairs[pair]
+            if pair not in self._series and len(self._series) >= self._max:
+                return SoftwareLabel(OTHER, OTHER, label.listener)
+            self._series[pair] += 1
+        return label
+
+    def leave(self, label: SoftwareLabel) -> None:
+        self._counts[label] -= 1
+        if not self._counts[label]:
+            del self._counts[label]
+            pair = (label.name, label.version)
+            if pair not in UNCAPPED:
+                self._series[pair] -= 1
+                if not self._series[pair]:
+                    del self._series[pair]
