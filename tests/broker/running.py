@@ -1,5 +1,6 @@
 """A cluster that runs as its users run it, and ways to look at it from outside."""
 
+import asyncio
 import json
 import queue
 import signal
@@ -137,6 +138,13 @@ def eventually(condition: Callable[[], T], seconds: float = PATIENCE) -> T:
         assert time.monotonic() < deadline, f"still {value!r} after {seconds} s"
         time.sleep(0.02)
     return value
+
+
+async def until(condition: Callable[[], object], seconds: float = PATIENCE) -> None:
+    """The same for what another task on this loop is about to do."""
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110 - there is no event to wait for
+            await asyncio.sleep(0.01)
 
 
 async def ask(address: Address, api_key: int, version: int | None = None, **fields: Any) -> Message:

@@ -71,7 +71,7 @@ class Node:
         tasks: list[asyncio.Task[Any]] = []
         grace = 0.0
         try:
-            tasks += [asyncio.create_task(part) for part in await self._open_inside()]
+            tasks += [asyncio.create_task(run()) for run in await self._open_inside()]
             await _first_of(self._known.wait(), stop.wait(), parts=tasks)
             if not stop.is_set():
                 await self._open_to_clients()
@@ -85,19 +85,19 @@ class Node:
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._inside.stop(grace_seconds=0)
 
-    async def _open_inside(self) -> list[Coroutine[Any, Any, None]]:
+    async def _open_inside(self) -> list[Callable[[], Coroutine[Any, Any, None]]]:
         """The internal listener and HTTP; what has to run from then on."""
         config = self.config
         await self.server.open_http(
             host=config.cluster.host, port=config.http_port, health=self._health
         )
         handlers = node_handlers(self.facts)
-        parts = [self.membership.keep()]
+        parts = [self.membership.keep]
         if config.is_controller:
             roster = Roster(config.cluster_id, config.node_id, config.starts)
             controller = Controller(roster, self._link_to, expected=config.cluster.brokers)
             handlers |= controller.handlers()
-            parts.append(controller.run())
+            parts.append(controller.run)
         listener = internal_listener(LOOPBACK, config.ports[INTERNAL], config.secret)
         await self._inside.open_listener(listener, handlers)
         return parts
