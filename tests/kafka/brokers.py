@@ -33,8 +33,24 @@ class Process:
 
     name: str
     port: int
-    child: subprocess.Popen[bytes]
-    log: Path
+    command: list[str]
+    home: Path
+    log: Path = field(init=False)
+    child: subprocess.Popen[bytes] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.log = self.home / "stdout.log"
+        self.start()
+
+    def start(self) -> None:
+        with self.log.open("ab") as out:
+            self.child = subprocess.Popen(
+                self.command,
+                cwd=self.home,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
 
     def wait_until_listening(self, seconds: float = START_SECONDS) -> None:
         deadline = time.monotonic() + seconds
@@ -75,16 +91,7 @@ class Machine:
         home.mkdir(parents=True)
         config = home / "server.properties"
         config.write_text("".join(f"{k}={v}\n" for k, v in settings.items()), encoding="utf-8")
-        log = home / "stdout.log"
-        with log.open("wb") as out:
-            child = subprocess.Popen(
-                [*self.java(release), main, str(config)],
-                cwd=home,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-            )
-        process = Process(name, port, child, log)
+        process = Process(name, port, [*self.java(release), main, str(config)], home)
         self.processes.append(process)
         return process
 

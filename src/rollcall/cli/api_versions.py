@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from rollcall.catalog import Range, api_name, intersect, ranges_of
+from rollcall.catalog import Mode, Range, api_name, intersect, line_of, ranges_of
 from rollcall.cli.asking import answered_rows, broker_row, run, take_roll_call
 from rollcall.cli.output import print_json, print_table
 from rollcall.cli.settings import (
@@ -101,7 +101,14 @@ def _other_side(calls: RollCall, compare: str | None) -> Mapping[int, Range] | N
         return None
     if compare.isdecimal():
         return broker_row(calls, int(compare)).ranges
-    return ranges_of(compare)
+    return ranges_of(compare, _mode(calls, compare))
+
+
+def _mode(calls: RollCall, release: str) -> Mode | None:
+    """That of the brokers, if the release has it: a KRaft broker is held against a KRaft broker."""
+    guesses = [row.identity.guess for row in calls.rows if row.identity.guess]
+    mode = next((guess.mode for guess in guesses if guess.mode), None)
+    return mode if mode in line_of(release).modes else None
 
 
 def shown(range_: Range | None) -> str:

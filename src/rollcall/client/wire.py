@@ -30,6 +30,8 @@ from rollcall.protocol.framing import frame
 from rollcall.protocol.messages import Message
 
 CLOSE_SECONDS = 1.0
+TLS_ALERT = b"\x15\x03"
+SPEAKS_TLS = "these bytes are a TLS alert: the listener speaks TLS, and the settings do not"
 
 
 class Wire(asyncio.Protocol):
@@ -63,7 +65,8 @@ class Wire(asyncio.Protocol):
                     future.set_result(answer)
         except RemoteProtocolError as error:
             text = f"{self.address} sent something that cannot be understood: {error.message}"
-            self._fail(GarbledError(text, hint=error.hint))
+            hint = SPEAKS_TLS if data.startswith(TLS_ALERT) else error.hint
+            self._fail(GarbledError(text, hint=hint))
 
     def connection_lost(self, error: Exception | None) -> None:
         pending = self.conversation.frames.pending
