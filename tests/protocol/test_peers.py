@@ -41,3 +41,34 @@ def test_a_peer_writes_and_reads_the_same(peer: Peer, name: str, version: int) -
         assert peer.write(spec, version, message).hex() == wire.hex()
         assert peer.read(spec, version, wire) == message
         assert codec.decode(wire) == message
+
+
+# Tags that a peer does not know must be skipped (KIP-482). kio raises a KeyError instead: that is
+# its own, no client is built on it; so only kafka-python is asked here.
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_885_1_a_peer_skips_the_tags_of_the_broker_software(version: int) -> None:
+    name = "DescribeClusterResponse"
+    plain = RELEASED.message_class(name)(cluster_id="c")
+    tagged = plain.replace(broker_software_name="rollcall", broker_software_version="1.0")
+    wire = RELEASED.codec(name, version).encode(tagged)
+    assert b"rollcall" in wire
+    assert KAFKA_PYTHON.read(RELEASED.spec(name), version, wire) == plain
+
+
+@pytest.mark.parametrize("version", range(9, 14))
+def test_536_3_a_peer_skips_the_tag_of_the_start_time(version: int) -> None:
+    cls = RELEASED.message_class("MetadataResponse")
+    brokers = [cls.MetadataResponseBroker(node_id=n, start_time_ms=n * 10**12) for n in range(3)]
+    wire = RELEASED.codec("MetadataResponse", version).encode(cls(brokers=brokers))
+    read = KAFKA_PYTHON.read(RELEASED.spec("MetadataResponse"), version, wire)
+    assert [broker.node_id for broker in read.brokers] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_511_1_a_peer_skips_the_tag_of_the_dialect(version: int) -> None:
+    cls = RELEASED.message_class("ApiVersionsResponse")
+    message = cls(api_keys=[cls.ApiVersion(api_key=18, max_version=3)], throttle_time_ms=1)
+    wire = RELEASED.codec("ApiVersionsResponse", version).encode(message.replace(dialect="kip"))
+    assert KAFKA_PYTHON.read(RELEASED.spec("ApiVersionsResponse"), version, wire) == message
