@@ -322,3 +322,24 @@ def test_a_folder_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None
     with pytest.raises(RollcallError) as raised:
         RollingFile(tmp_path / "file" / "kafka-request.log")
     assert raised.value.hint
+
+
+async def test_a_disk_that_stands_still_does_not_keep_the_server_from_stopping(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    stuck = threading.Event()
+    monkeypatch.setattr(RollingFile, "write", lambda *_: stuck.wait(30))
+    monkeypatch.setattr("rollcall.server.request_log.CLOSE_SECONDS", 0.2)
+    began = time.monotonic()
+    async with (
+        served(logged(tmp_path)) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+        await eventually(lambda: server.request_log and not server.request_log._waiting)
+        await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+    assert time.monotonic() - began < 5
+    assert "1 lines of the request log were left unwritten" in caplog.text
+    stuck.set()
+    server.request_log._thread.join(5)
+    server.request_log._file.close()

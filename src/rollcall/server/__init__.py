@@ -12,7 +12,7 @@ In reading order:
 - `config`, `limits`: what it is told
 - `handlers`: who answers, and the ranges that follow from it
 - `server`, `listener`, `processor`: what is shared by all, by a listener, by an event loop
-- `connection`: one connection, from accept to close
+- `link`, `connection`: one connection, its bytes and what they mean
 - `api_versions`, `authentication`: what the server answers by itself
 - `tls`, `distinguished_name`: TLS, and the principal of a certificate
 - `registry`, `gauge`, `metrics`: who is connected, and how much was asked (KIP-511)

@@ -60,7 +60,7 @@ class Connection(Link):
         self._admit()
 
     def _admit(self) -> None:
-        self._set_deadline(self._listener.limits.idle_seconds)
+        self._restart_clock()
         try:
             admitted = self._listener.admits(self.info)
         except Exception as error:  # noqa: BLE001 - nobody comes in because a predicate failed
@@ -75,7 +75,7 @@ class Connection(Link):
     def _serve(self, frame: bytes) -> None:
         login = self._login
         if login is None and self._frames is None:
-            self._set_deadline(self._listener.limits.idle_seconds)
+            self._restart_clock()
         try:
             if login is not None and login.bare:
                 self._step_bare(login, frame)
@@ -119,7 +119,7 @@ class Connection(Link):
     async def _await(self, completed: Completed, result: Awaitable[Message | None]) -> None:
         try:
             answer = await result
-            self._set_deadline(self._listener.limits.idle_seconds)
+            self._restart_clock()
             self._answer(completed, answer)
         except Exception as error:  # noqa: BLE001 - as in `_serve`
             self._give_up(error)
@@ -228,8 +228,9 @@ class Connection(Link):
         self._closing = True
 
         def end() -> None:
-            self._send(last_words)
-            self._close()
+            if not self._transport.is_closing():
+                self._send(last_words)
+                self._close()
 
         assert self._listener.sasl is not None
         self._listener.processor.loop.call_later(self._listener.sasl.failure_delay, end)

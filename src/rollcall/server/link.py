@@ -131,7 +131,7 @@ class Link(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._blocked = False
-        self._set_deadline(self._listener.limits.idle_seconds)
+        self._restart_clock()
         self._proceed()
 
     def connection_lost(self, _: Exception | None) -> None:
@@ -230,6 +230,11 @@ class Link(asyncio.Protocol):
 
     def _set_deadline(self, seconds: float) -> None:
         self.deadline = self._listener.processor.loop.time() + seconds
+
+    def _restart_clock(self) -> None:
+        """Something was finished: from now on it is idle, unless half a frame is here already."""
+        limits = self._listener.limits
+        self._set_deadline(limits.idle_seconds if self._frames is None else limits.frame_seconds)
 
     def _refuse(
         self, reason: Reason, text: str, *arguments: object, api_key: int | None = None

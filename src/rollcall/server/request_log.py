@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 BATCH: Final = 256
 LINGER_SECONDS: Final = 0.02
 """So that a busy server writes batches, and the thread does not run after every request."""
+CLOSE_SECONDS: Final = 5.0
 
 
 class Times(NamedTuple):
@@ -106,11 +107,14 @@ class RequestLog:
             self._wake.set()
 
     def close(self) -> None:
-        """Write what waits, and end the thread. It may take as long as the disk does."""
+        """Write what waits, and end the thread; a disk that stands still is not waited for."""
         self._stopping = True
         self._wake.set()
-        self._thread.join()
-        self._file.close()
+        self._thread.join(CLOSE_SECONDS)
+        if self._thread.is_alive():
+            logger.warning("%d lines of the request log were left unwritten", len(self._waiting))
+        else:
+            self._file.close()
 
     def _run(self) -> None:
         while True:

@@ -34,6 +34,7 @@ def tls_context(config: TlsConfig) -> ssl.SSLContext:
             f"the TLS files of {config.certificate} cannot be used: {error}",
             hint="they must be PEM, the key without a passphrase and of that certificate",
         ) from error
+    context.options |= ssl.OP_NO_RENEGOTIATION
     context.verify_mode = _VERIFY[config.client_auth]
     return context
 
