@@ -230,3 +230,17 @@ def test_tls_files_that_do_not_fit_are_refused_with_a_hint(
     with pytest.raises(ConfigError) as raised:
         tls_context(TlsConfig(certificate=junk, key=files["key"]))
     assert "PEM" in str(raised.value.hint)
+
+
+async def test_who_says_goodbye_hears_the_same_and_need_not_wait(files: dict[str, Path]) -> None:
+    async with (
+        served(None, tls_listener(files)) as server,
+        await Peer.connect(
+            only_listener(server), ssl=client_context(), ssl_shutdown_timeout=10
+        ) as peer,
+    ):
+        await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+        async with asyncio.timeout(2):
+            peer.writer.close()
+            await peer.writer.wait_closed()
+        await eventually(lambda: len(server.registry) == 0)

@@ -66,7 +66,8 @@ class ApiVersions:
         if version not in self._range:
             # Nobody can read the body of such a request, but everybody can read version 0.
             return ApiVersionsAnswer(None, self.unsupported, 0, self._unsupported_wire)
-        body = self._readers[version].decode(request.frame, request.body_offset)
+        # As in Kafka, bytes behind the body are nobody's business.
+        body, _ = self._readers[version].read(request.frame, request.body_offset)
         software = None
         if version >= FIRST_NAMED_VERSION:
             software = (body.client_software_name, body.client_software_version)

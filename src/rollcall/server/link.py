@@ -108,22 +108,10 @@ class Link(asyncio.Protocol):
         if self._closing:
             return
         self._listener.metrics.received_bytes[self.info.listener] += len(data)
-        if self._tls is not None:
-            data = self._decrypted(data)
-            if not data:
-                return
-        try:
-            frames = self._cut(data)
-        except RemoteProtocolError as error:
-            self._cut_off(Reason.FRAME_SIZE, "%s; %s", error.message, error.hint)
-            return
-        if len(frames) == 1 and self._work is None and not self._waiting and not self._blocked:
-            self._serve(frames[0])
-        elif frames:
-            if self._waiting is None:
-                self._waiting = deque()
-            self._waiting.extend(frames)
-            self._proceed()
+        if self._tls is None:
+            self._receive(data)
+        else:
+            self._receive_tls(self._tls, data)
 
     def pause_writing(self) -> None:
         self._blocked = True
@@ -172,19 +160,35 @@ class Link(asyncio.Protocol):
 
     # -- bytes in
 
-    def _decrypted(self, data: bytes) -> bytes:
-        assert self._tls is not None
-        was_established = self._tls.established
+    def _receive_tls(self, tls: TlsSession, data: bytes) -> None:
+        was_established = tls.established
         try:
-            plain = self._tls.receive(data)
+            plain = tls.receive(data)
         except TlsFailedError as error:
-            self._send_raw(self._tls.outgoing())
+            self._send_raw(tls.outgoing())
             self._cut_off(Reason.TLS_FAILED, "%s", error)
-            return b""
-        self._send_raw(self._tls.outgoing())
-        if self._tls.established and not was_established:
+            return
+        self._send_raw(tls.outgoing())
+        if tls.established and not was_established:
             self._established()
-        return b"" if self._closing else plain
+        if plain and not self._closing:
+            self._receive(plain)
+        if tls.ended and not self._closing:
+            self.finish()
+
+    def _receive(self, data: bytes) -> None:
+        try:
+            frames = self._cut(data)
+        except RemoteProtocolError as error:
+            self._cut_off(Reason.FRAME_SIZE, "%s; %s", error.message, error.hint)
+            return
+        if len(frames) == 1 and self._work is None and not self._waiting and not self._blocked:
+            self._serve(frames[0])
+        elif frames:
+            if self._waiting is None:
+                self._waiting = deque()
+            self._waiting.extend(frames)
+            self._proceed()
 
     def _cut(self, data: bytes) -> list[bytes]:
         """Whole frames. A reader is kept only while a frame is unfinished."""

@@ -46,7 +46,7 @@ class TlsFailedError(Exception):
 class TlsSession:
     """The server's side of TLS on one connection."""
 
-    __slots__ = ("_begun", "_incoming", "_object", "_outgoing", "established")
+    __slots__ = ("_begun", "_incoming", "_object", "_outgoing", "ended", "established")
 
     def __init__(self, context: ssl.SSLContext) -> None:
         self._incoming = ssl.MemoryBIO()
@@ -54,6 +54,8 @@ class TlsSession:
         self._object = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self._begun = False
         self.established = False
+        self.ended = False
+        """The peer said goodbye, and waits to hear the same."""
 
     def receive(self, data: bytes) -> bytes:
         """What the bytes of the peer say; `outgoing` may have something to send afterwards."""
@@ -73,11 +75,10 @@ class TlsSession:
 
     def _read(self) -> bytes:
         parts = []
-        try:
+        with contextlib.suppress(ssl.SSLWantReadError):
             while part := self._object.read(_CHUNK):
                 parts.append(part)
-        except (ssl.SSLWantReadError, ssl.SSLZeroReturnError):
-            pass
+            self.ended = True
         return b"".join(parts)
 
     def outgoing(self) -> bytes:
