@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid4
 
 import pytest
@@ -38,9 +38,10 @@ class FakeNode:
     port: int = 0
 
     async def open(self) -> None:
-        config = internal_listener("127.0.0.1", self.port, SECRET)
-        versions = {update.KEY: VersionRange(0, self.highest)}
-        object.__setattr__(config, "versions", versions)
+        config = replace(
+            internal_listener("127.0.0.1", self.port, SECRET),
+            versions={update.KEY: VersionRange(0, self.highest)},
+        )
         listener = await self.server.open_listener(config, {update.KEY: self._hear})
         self.port = listener.port
 

@@ -14,7 +14,7 @@ from rollcall.broker.cache import Broker, Endpoint
 from rollcall.broker.config import INTERNAL, ClusterConfig, NodeConfig
 from rollcall.broker.link import ask, linked
 from rollcall.broker.node import Node
-from rollcall.broker.ports import HTTP, assign_ports
+from rollcall.broker.ports import HTTP, Ports
 from rollcall.client import (
     Address,
     ClientConfig,
@@ -34,7 +34,9 @@ METADATA, UPDATE_METADATA, API_VERSIONS, REGISTRATION, HEARTBEAT = 3, 6, 18, 62,
 
 def node_config(folder: Path, **changes: Any) -> NodeConfig:
     cluster = changes.pop("cluster", ClusterConfig(brokers=1))
-    ports = assign_ports(cluster)[1]
+    taken = Ports.take(cluster)
+    taken.release()
+    ports = taken.by_node[1]
     settings: dict[str, Any] = {
         "node_id": 1,
         "cluster": cluster,

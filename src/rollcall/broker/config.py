@@ -26,6 +26,9 @@ from rollcall.server import (
 INTERNAL = "INTERNAL"
 """The listener that is closed to all but the cluster."""
 
+LOOPBACK = "127.0.0.1"
+"""Where it listens, as all nodes run on one machine."""
+
 MAX_BROKERS = 100
 _SIZE_BYTES = 4
 _ALL_ADDRESSES = {"0.0.0.0", "::", "*"}  # noqa: S104 - to be refused, not to be bound

@@ -83,6 +83,7 @@ class Keeper:
     async def _live(self) -> None:
         """One life of the process."""
         self.starts += 1
+        self.failure = None
         config = self._configure(self.starts)
         process = self._process = await _spawn(config)
         self.pid = process.pid
@@ -94,7 +95,7 @@ class Keeper:
                 process.kill()
             code = await process.wait()
         self.pid, self.view = None, frozenset()
-        self.ended = f"signal {-code}" if code < 0 else f"exit code {code}"
+        self.ended = self._reason(code)
         self._enter(NodeState.ENDED if self._stopping.is_set() else NodeState.DOWN)
 
     async def _listen(self, process: asyncio.subprocess.Process, config: NodeConfig) -> None:
@@ -110,12 +111,16 @@ class Keeper:
             hint = news["hint"]
             message = f"node {self.node_id}: {news['failed']}"
             self.failure = RollcallError(message, hint=str(hint) if hint else None)
-            self._changed(self.node_id)
             return
         brokers = news["brokers"]
         assert isinstance(brokers, list)
         self.view = frozenset(brokers)
         self._enter(NodeState.UP if news["open"] else NodeState.STARTING)
+
+    def _reason(self, code: int) -> str:
+        if self.failure is not None:
+            return self.failure.message
+        return f"signal {-code}" if code < 0 else f"exit code {code}"
 
     def _enter(self, state: NodeState) -> None:
         self.state = state

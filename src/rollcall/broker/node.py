@@ -14,7 +14,7 @@ from typing import Any
 
 from rollcall.broker.answers import NodeFacts
 from rollcall.broker.cache import Broker, ClusterView, Endpoint
-from rollcall.broker.config import INTERNAL, ListenerPlan, NodeConfig
+from rollcall.broker.config import INTERNAL, LOOPBACK, ListenerPlan, NodeConfig
 from rollcall.broker.controller import Controller
 from rollcall.broker.handlers import client_handlers, node_handlers
 from rollcall.broker.link import internal_listener, linked
@@ -33,9 +33,6 @@ from rollcall.server import (
 )
 
 GRACE_SECONDS = 5.0
-LOOPBACK = "127.0.0.1"
-"""All nodes run on one machine: the internal listener is open to nobody else."""
-
 Tell = Callable[[dict[str, object]], None]
 
 

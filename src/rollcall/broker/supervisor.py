@@ -19,7 +19,7 @@ from uuid import uuid4
 from rollcall.broker.config import INTERNAL, ClusterConfig, NodeConfig
 from rollcall.broker.keeper import LOG_NAME, Keeper, NodeState
 from rollcall.broker.node import GRACE_SECONDS
-from rollcall.broker.ports import HTTP, assign_ports
+from rollcall.broker.ports import HTTP, Ports
 from rollcall.errors import ConfigError, RollcallError
 
 CONTROLLER_ID = 1
@@ -58,7 +58,7 @@ class ClusterSupervisor:
         self.cluster_id = ""
         self._report = changed
         self._secret = secrets.token_urlsafe(32)
-        self._ports = assign_ports(config)
+        self._ports = Ports.take(config)
         self._keepers = {
             node_id: Keeper(node_id, self._configure(node_id), self._changed)
             for node_id in range(1, config.brokers + 1)
@@ -76,7 +76,7 @@ class ClusterSupervisor:
         return [self.describe(node_id) for node_id in self._keepers]
 
     def describe(self, node_id: int) -> NodeDescription:
-        keeper, ports = self._keepers[node_id], self._ports[node_id]
+        keeper, ports = self._keepers[node_id], self._ports.by_node[node_id]
         host = self.config.advertised_host or self.config.host
         host = f"[{host}]" if ":" in host else host
         return NodeDescription(
@@ -127,6 +127,7 @@ class ClusterSupervisor:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._ports.release()
         if self._lock is not None:
             self._lock.close()
 
@@ -166,7 +167,7 @@ class ClusterSupervisor:
 
     def _configure(self, node_id: int) -> Callable[[int], NodeConfig]:
         def configure(starts: int) -> NodeConfig:
-            ports = self._ports[node_id]
+            ports = self._ports.by_node[node_id]
             return NodeConfig(
                 node_id=node_id,
                 cluster=self.config,
@@ -175,7 +176,7 @@ class ClusterSupervisor:
                 http_port=ports[HTTP],
                 folder=self._folder_of(node_id),
                 controller_id=CONTROLLER_ID,
-                controller_port=self._ports[CONTROLLER_ID][INTERNAL],
+                controller_port=self._ports.by_node[CONTROLLER_ID][INTERNAL],
                 starts=starts,
                 secret=self._secret,
             )
