@@ -203,6 +203,27 @@ def test_a_varint_may_be_longer_than_it_must_be_as_in_kafka() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "version"), [("ApiVersionsRequest", 3), ("FindCoordinatorRequest", 4)]
+)
+def test_strings_are_as_long_as_kafka_allows_in_flexible_versions_too(
+    name: str, version: int
+) -> None:
+    codec = RELEASED.codec(name, version)
+    many = name == "FindCoordinatorRequest"
+    longest = "x" * 32767
+    message = codec.message_class(
+        **{"coordinator_keys": [longest]} if many else {"client_software_name": longest}
+    )
+    wire = codec.encode(message)
+    assert codec.decode(wire) == message
+    at = wire.index(write_uvarint(32768) + b"x")
+    longer = wire[:at] + write_uvarint(32769) + b"x" + wire[at + 3 :]
+    path, _, text = refusal(codec, longer)
+    assert path == ("coordinator_keys[0]" if many else "client_software_name")
+    assert "32768 bytes of text" in text
+
+
+@pytest.mark.parametrize(
     "tags",
     [
         pytest.param("01 05 04 616161", id="longer than what is left"),
@@ -475,9 +496,19 @@ def test_unknown_tags_need_a_flexible_version() -> None:
     assert ": api_keys[0].unknown_tags: " in refused(codec, nested)
 
 
+@pytest.mark.parametrize("version", [0, 3])
 @pytest.mark.parametrize("message", [None, 7, b"bytes", METADATA()])
-def test_another_message_is_refused(message: object) -> None:
-    refused(RELEASED.codec("ApiVersionsRequest", 3), message)
+def test_another_message_is_refused(message: object, version: int) -> None:
+    assert "was given" in refused(RELEASED.codec("ApiVersionsRequest", version), message)
+
+
+@pytest.mark.parametrize("value", [None, "no", "", [], 0.0])
+@pytest.mark.parametrize("version", [4, 9])
+def test_a_bool_is_nothing_but_a_bool(version: int, value: object) -> None:
+    """Nearly everything in Python is true or false: "no" would be true."""
+    codec = RELEASED.codec("MetadataRequest", version)
+    request = codec.message_class(allow_auto_topic_creation=value)
+    assert ": allow_auto_topic_creation: " in refused(codec, request)
 
 
 # -- fields that the version lacks

@@ -205,6 +205,7 @@ CONTRADICTIONS: dict[str, Callable[[Document], None]] = {
     "no valid versions": without("validVersions"),
     "valid versions that are no range": top(validVersions="all"),
     "valid versions that run backwards": top(validVersions="3-0"),
+    "valid versions without an end": top(validVersions="0+"),
     "flexible versions that are no range": top(flexibleVersions="yes"),
     "a kind that does not exist": top(type="requst"),
     "a key that is no number": top(apiKey="TBD"),

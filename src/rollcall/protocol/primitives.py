@@ -21,6 +21,9 @@ FIXED: dict[str, str] = {
 }
 """Types whose size does not depend on the value, with their big-endian `struct` code."""
 
+LONGEST_TEXT = 32767
+"""In bytes. Kafka keeps to it in flexible versions, too, whose lengths could tell more."""
+
 PRIMITIVES = frozenset({*FIXED, "string", "bytes", "records"})
 
 
@@ -47,6 +50,14 @@ def read_uvarint(buffer: bytes, offset: int) -> tuple[int, int]:
     if value > 0x7FFFFFFF:
         raise MalformedError(f"a varint holds {value}, more than 31 bits")
     return value, offset
+
+
+def read_text_length(buffer: bytes, offset: int) -> tuple[int, int]:
+    """The length of a compact string, one more than it is, and the offset behind it."""
+    length, offset = read_uvarint(buffer, offset)
+    if length > LONGEST_TEXT + 1:
+        raise MalformedError(f"{length - 1} bytes of text announced, {LONGEST_TEXT} are allowed")
+    return length, offset
 
 
 def write_uvarint(value: int) -> bytes:

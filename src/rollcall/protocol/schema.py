@@ -191,6 +191,8 @@ class _MessageParser:
             latest_unstable=bool(document.get("latestVersionUnstable", False)),
             changes={int(v): str(text) for v, text in document.get("changes", {}).items()},
         )
+        if spec.versions.highest == HIGHEST_VERSION:
+            raise self.wrong(self.name, f"has the validVersions {spec.versions}, without an end")
         if spec.deprecated and spec.api_key == API_VERSIONS_KEY:
             raise SchemaError(
                 f"{self.name} marks versions {spec.deprecated} as deprecated",

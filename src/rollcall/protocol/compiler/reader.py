@@ -20,6 +20,7 @@ from rollcall.protocol.primitives import (
     MalformedError,
     array_readers,
     read_long_array,
+    read_text_length,
     read_uvarint,
     size_of,
 )
@@ -29,6 +30,7 @@ ReadFunction = Callable[[bytes, int], tuple[Message, int]]
 
 HELPERS: dict[str, Any] = {
     "MalformedError": MalformedError,
+    "read_text_length": read_text_length,
     "read_uvarint": read_uvarint,
     "read_long_array": read_long_array,
     "repeat": repeat,
@@ -180,7 +182,7 @@ class _Reader:
             return
         compact = self.is_flexible(field)
         if compact:
-            self.finish_uvarint()
+            self.finish_uvarint(field.type)
         # A compact length is one more than it says, and 0 for null.
         empty, null = (1, 0) if compact else (0, -1)
         with self.source.block(f"if n > {empty}:"):
@@ -198,15 +200,16 @@ class _Reader:
         with self.source.block("else:"):
             emit(f"raise MalformedError({NEGATIVE if nullable else NULL})")
 
-    def finish_uvarint(self) -> None:
+    def finish_uvarint(self, type_: str = "") -> None:
         """`n` is the first byte of a varint: mostly it is all of it, or all but one."""
+        read = "read_text_length" if type_ == "string" else "read_uvarint"
         emit = self.source.emit
         with self.source.block("if n > 127:"):
             emit("e = b[p]")
             with self.source.block("if e < 128:"):
                 emit("n += (e << 7) - 128", "p += 1")
             with self.source.block("else:"):
-                emit("n, p = read_uvarint(b, p - 1)")
+                emit(f"n, p = {read}(b, p - 1)")
 
     def text(self, type_: str, target: str, end: str = "p + n") -> None:
         emit = self.source.emit
@@ -252,7 +255,7 @@ class _Reader:
             else:
                 _Run(self.source, "").read(code)
                 if self.is_flexible(field):
-                    self.finish_uvarint()
+                    self.finish_uvarint(field.element)
                     emit("n -= 1")
                 with self.source.block("if n < 0:"):
                     emit(f"raise MalformedError({NULL})")
