@@ -84,7 +84,7 @@ async def test_35_1_sasl_is_listed_on_sasl_listeners_only() -> None:
 
 @pytest.mark.parametrize("spoken", DIALECTS)
 @pytest.mark.parametrize("version", [-32768, -1, 5, 99, 32767])
-async def test_35_3_a_version_nobody_knows_is_answered_in_version_0(
+async def test_35_3_and_511_2_a_version_nobody_knows_is_answered_in_version_0(
     spoken: str, version: int
 ) -> None:
     async with (
