@@ -140,3 +140,53 @@ async def test_silent_and_many_peers_do_not_hold_it_up(monkeypatch: pytest.Monke
                     assert await reader.read() == b""
             writer.transport.abort()
         assert (await fetch(server, "/health"))[0] == 200
+
+
+async def test_a_page_that_fails_is_told_and_the_next_is_served(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def broken() -> dict[str, object]:
+        raise RuntimeError("nobody knows how we are")
+
+    async with served() as server:
+        await server.open_http(health=broken)
+        assert (await fetch(server, "/health"))[0] == 500
+        assert (await fetch(server, "/metrics"))[0] == 200
+    assert "nobody knows how we are" in caplog.text
+
+
+async def test_who_closes_its_end_after_the_question_still_gets_the_answer() -> None:
+    async with served() as server:
+        http = await server.open_http()
+        async with asyncio.timeout(5):
+            reader, writer = await asyncio.open_connection("127.0.0.1", http.port)
+            writer.write(b"GET /health HTTP/1.0\r\n\r\n")
+            writer.write_eof()
+            assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
+            writer.close()
+
+
+async def test_showing_many_connections_lets_others_be_served_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rollcall.server.http.ROWS_AT_ONCE", 2)
+    async with served() as server:
+        await server.open_http()
+        listener = only_listener(server)
+        peers = [await Peer.connect(listener) for _ in range(20)]
+        await eventually(lambda: len(server.registry) == 20)
+        steps = 0
+
+        async def count() -> None:
+            nonlocal steps
+            while True:
+                await asyncio.sleep(0)
+                steps += 1
+
+        counting = asyncio.create_task(count())
+        page = await server.http.page("GET", "/connections?limit=20")
+        counting.cancel()
+        assert json.loads(page.content)["shown"] == 20
+        for peer in peers:
+            peer.writer.transport.abort()
+    assert steps >= 8

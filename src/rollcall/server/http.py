@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -18,9 +19,14 @@ from rollcall.errors import RollcallError
 from rollcall.server.metrics import Metrics
 from rollcall.server.registry import ConnectionRegistry
 
+logger = logging.getLogger(__name__)
+
 MAX_HEAD_BYTES: Final = 16 * 1024
 MAX_CONNECTIONS: Final = 64
 REQUEST_SECONDS: Final = 5.0
+ANSWER_SECONDS: Final = 30.0
+ROWS_AT_ONCE: Final = 200
+"""After that many the loop may serve others: thousands are shown in many small steps."""
 DEFAULT_LIMIT: Final = 1_000
 FILTERS: Final = frozenset(
     {"listener", "principal", "client_id", "software_name", "software_version", "peer_host"}
@@ -87,7 +93,7 @@ class HttpServer:
 
     # -- pages
 
-    def page(self, method: str, target: str) -> Page:
+    async def page(self, method: str, target: str) -> Page:
         if method not in ("GET", "HEAD"):
             return _problem(HTTPStatus.METHOD_NOT_ALLOWED, "only GET and HEAD are served")
         try:
@@ -99,7 +105,7 @@ class HttpServer:
             case "/metrics":
                 return Page(HTTPStatus.OK, self._metrics.text(), METRICS_TYPE)
             case "/connections":
-                return self._connections(query)
+                return await self._connections(query)
             case "/health":
                 health = self._health()
                 ready = health.get("status") == "ready"
@@ -110,7 +116,7 @@ class HttpServer:
                     HTTPStatus.NOT_FOUND, "there are /metrics, /connections and /health"
                 )
 
-    def _connections(self, query: dict[str, str]) -> Page:
+    async def _connections(self, query: dict[str, str]) -> Page:
         text = query.pop("limit", str(DEFAULT_LIMIT))
         if not (text.isascii() and text.isdigit() and len(text) < 10):
             return _problem(HTTPStatus.BAD_REQUEST, "limit must be a whole number")
@@ -124,10 +130,17 @@ class HttpServer:
             for info in self._registry
             if all(str(getattr(info, name)) == value for name, value in query.items())
         ]
-        rows = [info.as_row() for info in found[: int(text)]]
-        return _json_page(
-            HTTPStatus.OK, {"total": len(found), "shown": len(rows), "connections": rows}
+        shown = found[: int(text)]
+        rows = []
+        for number, info in enumerate(shown, start=1):
+            rows.append(json.dumps(info.as_row()))
+            if number % ROWS_AT_ONCE == 0:
+                await asyncio.sleep(0)
+        content = (
+            f'{{"total": {len(found)}, "shown": {len(shown)}, '
+            f'"connections": [{", ".join(rows)}]}}\n'
         )
+        return Page(HTTPStatus.OK, content.encode())
 
 
 class _HttpConnection(asyncio.Protocol):
@@ -135,34 +148,46 @@ class _HttpConnection(asyncio.Protocol):
         self._server = server
         self._head = bytearray()
         self._transport: asyncio.Transport
-        self._timer: asyncio.TimerHandle
+        self._timer: asyncio.TimerHandle | None = None
+        self._answer: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(REQUEST_SECONDS, self._transport.abort)
+        self._limit(REQUEST_SECONDS)
         if len(self._server._open) >= MAX_CONNECTIONS:
             self._transport.abort()
         self._server._open.add(self)
 
+    def _limit(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(seconds, self._transport.abort)
+
     def data_received(self, data: bytes) -> None:
-        if self._transport.is_closing():
+        if self._answer is not None or self._transport.is_closing():
             return
         self._head += data
-        end = self._head.find(b"\r\n\r\n")
-        if end >= 0:
-            self._respond(bytes(self._head[: self._head.find(b"\r\n")]))
+        if b"\r\n\r\n" in self._head:
+            line, _, _ = bytes(self._head).partition(b"\r\n")
+            self._limit(ANSWER_SECONDS)
+            self._answer = asyncio.get_running_loop().create_task(self._respond(line))
         elif len(self._head) > MAX_HEAD_BYTES:
             self._send(
                 _problem(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the request is too long")
             )
 
-    def _respond(self, line: bytes) -> None:
+    async def _respond(self, line: bytes) -> None:
         words = line.decode("latin-1").split(" ")
         if len(words) != 3 or not words[2].startswith("HTTP/1."):
             self._send(_problem(HTTPStatus.BAD_REQUEST, "this is no HTTP/1 request"))
             return
-        self._send(self._server.page(words[0], words[1]), head_only=words[0] == "HEAD")
+        try:
+            page = await self._server.page(words[0], words[1])
+        except Exception:  # a page that fails must not leave its reader waiting
+            logger.exception("the page %r failed", words[1][:100])
+            page = _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "the page failed, see the log")
+        self._send(page, head_only=words[0] == "HEAD")
 
     def _send(self, page: Page, *, head_only: bool = False) -> None:
         head = (
@@ -174,9 +199,16 @@ class _HttpConnection(asyncio.Protocol):
         self._transport.write(head.encode("latin-1") + (b"" if head_only else page.content))
         self._transport.close()
 
+    def eof_received(self) -> bool:
+        """Who asked and then closed its own end still gets the answer."""
+        return self._answer is not None
+
     def close(self) -> None:
         self._transport.close()
 
     def connection_lost(self, _: Exception | None) -> None:
-        self._timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._answer is not None:
+            self._answer.cancel()
         self._server._open.discard(self)
