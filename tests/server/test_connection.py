@@ -8,10 +8,12 @@ from rollcall.protocol.dialects import KIP
 from rollcall.protocol.errors import RemoteProtocolError
 from rollcall.protocol.framing import frame
 from rollcall.protocol.messages import Message
-from rollcall.server import ListenerConfig, OnUnsupported, RequestContext
+from rollcall.server import Listener, ListenerConfig, OnUnsupported, RequestContext, SocketServer
+from rollcall.server.connection import Connection
 from tests.server.wire import (
     API_VERSIONS,
     DESCRIBE_CLUSTER,
+    HANDLERS,
     METADATA,
     Peer,
     describe_cluster,
@@ -252,3 +254,26 @@ async def test_a_listener_on_all_addresses_names_the_one_that_was_called() -> No
         await eventually(lambda: len(server.registry) == 1)
         (info,) = server.registry
         assert info.id.startswith(f"127.0.0.1:{only_listener(server).port}-127.0.0.1:")
+
+
+async def test_a_name_with_several_addresses_has_one_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.get_running_loop()
+    server = SocketServer()
+    listener = Listener(ListenerConfig(name="L"), HANDLERS, server, server._processor)
+
+    async def listen_on_two(port: int) -> asyncio.Server:
+        return await loop.create_server(
+            lambda: Connection(listener), ["127.0.0.1", "127.0.0.2"], port
+        )
+
+    monkeypatch.setattr(listener, "_listen", listen_on_two)
+    await listener.open()
+    for host in ("127.0.0.1", "127.0.0.2"):
+        _, writer = await asyncio.open_connection(host, listener.port)
+        await eventually(lambda: len(server.registry) == 1)
+        (info,) = server.registry
+        assert info.id.startswith(f"{host}:{listener.port}-")
+        writer.transport.abort()
+        await eventually(lambda: len(server.registry) == 0)
+    listener.close()
+    await server.stop()

@@ -61,7 +61,7 @@ class Listener:
         self.processor = processor
         self.host = config.host
         self.port = config.port
-        self._address = ""
+        self._address: str | None = None
         self._disputes = DisputeWarnings()
         self._spare_reader: FrameReader | None = None
         self._shared_texts: dict[str, str] = {}
@@ -78,16 +78,26 @@ class Listener:
     async def open(self) -> None:
         """Listen. After it `port` is the one the system chose, if it was to choose."""
         try:
-            self._server = await self.processor.loop.create_server(
-                lambda: Connection(self), self.host, self.port, backlog=BACKLOG
-            )
+            server = await self._listen(self.port)
+            first, *others = [address.getsockname()[1] for address in server.sockets]
+            if any(port != first for port in others):
+                # A name with several addresses, and the system chose a port for each of them.
+                server.close()
+                server = await self._listen(first)
         except (OSError, OverflowError) as error:
             raise ListenError(
                 f"the listener {self.name} cannot listen on {self.host}:{self.port}: {error}",
                 hint="choose another port, or 0 for a free one; the host must be of this machine",
             ) from error
-        host, self.port = self._server.sockets[0].getsockname()[:2]
-        self._address = f"{host}:{self.port}"
+        self._server = server
+        host, self.port = server.sockets[0].getsockname()[:2]
+        if host not in ANY_HOST and len(server.sockets) == 1:
+            self._address = f"{host}:{self.port}"
+
+    async def _listen(self, port: int) -> asyncio.Server:
+        return await self.processor.loop.create_server(
+            lambda: Connection(self), self.host, port, backlog=BACKLOG
+        )
 
     def close(self) -> None:
         """Refuse new connections; open ones stay."""
@@ -97,11 +107,11 @@ class Listener:
     # -- for its connections
 
     def local_address(self, transport: asyncio.BaseTransport) -> str:
-        """Our end of a connection; only a listener on all addresses has to ask which it is."""
-        if self.host in ANY_HOST:
-            host, port = (transport.get_extra_info("sockname") or (self.host, self.port))[:2]
-            return self.shared(f"{host}:{port}")
-        return self._address
+        """Our end of a connection; only a listener on several addresses has to ask which it is."""
+        if self._address is not None:
+            return self._address
+        host, port = (transport.get_extra_info("sockname") or (self.host, self.port))[:2]
+        return self.shared(f"{host}:{port}")
 
     def shared(self, text: str) -> str:
         """The same text as one object, as long as some connection of that address is open."""
