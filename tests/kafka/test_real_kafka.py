@@ -199,7 +199,7 @@ def first(cluster: Cluster) -> str:
 def test_a_mixed_cluster_is_seen_at_a_glance(zookeeper_cluster: Cluster) -> None:
     shown = rollcall("brokers", first(zookeeper_cluster))
     assert shown.returncode == 0, shown.stderr
-    assert "3 brokers, versions 2.4 to 3.0, MIXED" in shown.stdout
+    assert "3 brokers, Apache Kafka 2.4 to 3.0, MIXED" in shown.stdout
     assert "1970" not in shown.stdout
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rollcall.cli.asking import run
 from rollcall.cli.broker_text import moment, note, software, uptime, version
 from rollcall.cli.brokers_json import document, lines, summary
-from rollcall.cli.output import print_json, print_table
+from rollcall.cli.output import print_json, print_table, safe_text
 from rollcall.cli.settings import (
     BootstrapArgument,
     ConfigOption,
@@ -145,12 +145,15 @@ def glance(calls: RollCall) -> str:
     parts = [f"{found['brokers']} brokers" if found["brokers"] != 1 else "1 broker"]
     if silent:
         parts.append(f"{silent} did not answer")
-    if found["lowest"] is None:
-        parts.append("versions unknown")
-    elif found["lowest"] == found["highest"]:
-        parts.append(f"version {found['lowest']}")
-    else:
-        parts.append(f"versions {found['lowest']} to {found['highest']}")
+    parts += [_spread(one) for one in found["software"]]
     if found["mixed"]:
         parts.append("MIXED: not all brokers are the same")
-    return ", ".join(parts)
+    return safe_text(", ".join(parts))
+
+
+def _spread(found: dict[str, str | None]) -> str:
+    low, high = found["lowest"], found["highest"]
+    name = found["name"] or "unknown software"
+    if low is None:
+        return f"{name} of unknown version"
+    return f"{name} {low}" if low == high else f"{name} {low} to {high}"

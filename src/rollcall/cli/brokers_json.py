@@ -7,7 +7,7 @@ which is the broker's object with `form`, `time_ms`, `cluster_id` and `controlle
 from typing import Any
 
 from rollcall.catalog import BrokerIdentity, Release
-from rollcall.cli.broker_text import iso_time
+from rollcall.cli.broker_text import iso_time, software
 from rollcall.client import BrokerRow, RollCall, Via
 
 DOCUMENT_FORM = "rollcall-brokers/1"
@@ -105,15 +105,27 @@ def _via(via: Via | None) -> dict[str, Any] | None:
 
 
 def summary(calls: RollCall) -> dict[str, Any]:
-    """The cluster at a glance: how many, and from which version to which."""
+    """The cluster at a glance: how many, and of each software from which version to which."""
     answered = [row for row in calls.rows if row.answered]
-    releases = [release for row in answered for release in row.releases]
+    names = dict.fromkeys(software(row.identity) for row in answered)
     return {
         "brokers": len(calls.rows),
         "answered": len(answered),
+        "mixed": len({_kind(row) for row in answered}) > 1,
+        "software": [
+            _spread(name, [row for row in answered if software(row.identity) == name])
+            for name in names
+        ],
+    }
+
+
+def _spread(name: str | None, rows: list[BrokerRow]) -> dict[str, Any]:
+    releases = [release for row in rows for release in row.releases]
+    return {
+        "name": name,
+        "brokers": len(rows),
         "lowest": str(min(releases)) if releases else None,
         "highest": str(max(releases)) if releases else None,
-        "mixed": len({_kind(row) for row in answered}) > 1,
     }
 
 
