@@ -25,7 +25,7 @@ from tests.broker.running import (
 
 METADATA = 3
 TWO_SECONDS = 2.0
-SLACK = 1.0
+SLACK = 2.0
 """For a machine that has other things to do: what is promised is measured, with this on top."""
 
 
@@ -65,10 +65,10 @@ def test_536_2_a_killed_node_is_started_again_and_its_new_start_time_is_everywhe
     old = victims.pid_of(killed)
     os.kill(old, signal.SIGKILL)
     eventually(lambda: victims.pid_of(killed) not in (0, old))
-    back = time.monotonic()
     eventually(lambda: agree_on_a_start_after(victims, killed, before))
-    assert time.monotonic() - back < TWO_SECONDS + SLACK
-    assert {b for b in before if start_times(victims, 2)[b] != before[b]} == {killed}
+    agreed, told = time.time(), start_times(victims, 2)
+    assert agreed - told[killed] / 1000 < TWO_SECONDS + SLACK
+    assert {b for b in before if told[b] != before[b]} == {killed}
 
 
 def test_the_others_answer_while_the_controller_is_down(victims: RunningCluster) -> None:

@@ -20,8 +20,10 @@ from rollcall.server import (
     RequestLogFormat,
     RequestLogLevel,
     SecurityProtocol,
+    ServerConfig,
     TlsConfig,
 )
+from rollcall.server.config import CONNECTIONS_GAUGE
 
 INTERNAL = "INTERNAL"
 """The listener that is closed to all but the cluster."""
@@ -80,6 +82,14 @@ DEFAULT_LISTENERS = (
 
 
 @dataclass(frozen=True, kw_only=True)
+class MetricsPlan:
+    """The gauge of connections (KIP-511): its name, and how many names may be in it."""
+
+    connections_gauge: str = CONNECTIONS_GAUGE
+    max_software: int = ServerConfig.max_software
+
+
+@dataclass(frozen=True, kw_only=True)
 class NodePlan:
     """What is different on one node."""
 
@@ -106,6 +116,7 @@ class ClusterConfig:
     limits: Limits = field(default_factory=Limits)
     log_format: RequestLogFormat = RequestLogFormat.JSON
     log_level: RequestLogLevel = RequestLogLevel.DEBUG
+    metrics: MetricsPlan = field(default_factory=MetricsPlan)
 
     def __post_init__(self) -> None:
         if not 1 <= self.brokers <= MAX_BROKERS:

@@ -60,7 +60,14 @@ class Node:
             format=config.cluster.log_format,
             level=config.cluster.log_level,
         )
-        self.server = SocketServer(ServerConfig(request_log=log))
+        metrics = config.cluster.metrics
+        self.server = SocketServer(
+            ServerConfig(
+                request_log=log,
+                connections_gauge=metrics.connections_gauge,
+                max_software=metrics.max_software,
+            )
+        )
         self.membership = Membership(self._described(), self.facts, self._link_to_controller)
 
     async def run(self, stop: asyncio.Event) -> None:

@@ -9,6 +9,19 @@ In reading order:
     app       the commands put together; where an error becomes a message and an exit code
     output    text made safe for a terminal, tables, JSON
     protocol  `rollcall protocol`: the messages of the Kafka protocol
+    cluster, cluster_view  `rollcall cluster`: an embedded cluster, and how it is shown
+    connections  `rollcall connections`: who is connected to each node
+
+The commands that ask brokers (docs/brokers.md):
+
+    settings         how to reach a cluster; java_properties: as Java clients write it
+    asking           what these commands share
+    broker_text      what is known of a broker in words; brokers_json: as JSON
+    brokers          `rollcall brokers`: the roll call
+    api_versions     `rollcall api-versions`: APIs and brokers as a matrix
+    features         `rollcall features`: what can be used, and what stands in the way
+    wait_restart     `rollcall wait-restart`: for scripts that restart brokers
+    identify         `rollcall identify`: an answer from elsewhere
 """
 
 from rollcall.cli.app import main
