@@ -14,6 +14,7 @@ from rollcall.client import (
     ConnectionLostError,
     ConnectionRefusedByBrokerError,
     GarbledError,
+    NeverAnswersError,
     NoAnswerError,
     UnreachableError,
     UnsupportedError,
@@ -82,6 +83,15 @@ async def test_35_10_one_that_answers_neither_is_unreachable_and_not_old() -> No
     async with running(broker) as [address]:
         with pytest.raises(UnreachableError, match="neither ApiVersions nor Metadata 0"):
             await connect(address, QUICK)
+
+
+async def test_35_10_one_that_never_says_anything_is_mute_and_not_asked_for_long() -> None:
+    broker = Old(ranges={METADATA: (0, 0)}, to_api_versions=SILENCE, delay=1.0)
+    async with running(broker) as [address]:
+        began = time.monotonic()
+        with pytest.raises(NeverAnswersError, match="neither ApiVersions nor Metadata 0"):
+            await connect(address, ClientConfig(api_versions_timeout=0.2, request_timeout=30))
+        assert time.monotonic() - began < 1.0
 
 
 async def test_35_10_a_release_is_not_assumed_for_a_broker_that_answers() -> None:
