@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rollcall.client import ClientError
+from rollcall.client import ClientError, ConnectionRefusedByBrokerError
 from tests.broker.running import (
     ROLLCALL,
     RunningCluster,
@@ -78,6 +78,22 @@ def test_the_others_answer_while_the_controller_is_down(victims: RunningCluster)
     while not start_times(victims, 1) and time.monotonic() < deadline:
         seen += [start_times(victims, 2).keys() | {0}, start_times(victims, 3).keys() | {0}]
     assert all(view == {0, 1, 2, 3} for view in seen), "a view without the living was told"
+    eventually(lambda: all(view.keys() == {1, 2, 3} for view in everywhere(victims)))
+
+
+def test_a_killed_node_is_dropped_by_the_others(victims: RunningCluster) -> None:
+    """The supervisor is held up meanwhile: it would have the node back before anyone looks."""
+    old = victims.pid_of(3)
+    victims.process.send_signal(signal.SIGSTOP)
+    try:
+        killed = time.monotonic()
+        os.kill(old, signal.SIGKILL)
+        eventually(lambda: all(start_times(victims, node).keys() == {1, 2} for node in (1, 2)))
+        assert time.monotonic() - killed < TWO_SECONDS + SLACK
+        with pytest.raises(ConnectionRefusedByBrokerError):
+            asyncio.run(ask(victims.address(3), METADATA))
+    finally:
+        victims.process.send_signal(signal.SIGCONT)
     eventually(lambda: all(view.keys() == {1, 2, 3} for view in everywhere(victims)))
 
 
