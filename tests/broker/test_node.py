@@ -11,9 +11,10 @@ import pytest
 
 from rollcall.broker.answers import broker_registration
 from rollcall.broker.cache import Broker, Endpoint
-from rollcall.broker.config import INTERNAL, ClusterConfig, NodeConfig
+from rollcall.broker.config import INTERNAL, ClusterConfig
 from rollcall.broker.link import ask, linked
 from rollcall.broker.node import Node
+from rollcall.broker.node_config import NodeConfig
 from rollcall.broker.ports import HTTP, Ports
 from rollcall.client import (
     Address,
