@@ -124,6 +124,21 @@ def test_a_node_that_is_told_to_end_says_goodbye(victims: RunningCluster) -> Non
     assert "node 2 has not been heard" not in log.read_text(encoding="utf-8")
 
 
+def test_536_5_wait_restart_sees_a_node_come_back(victims: RunningCluster) -> None:
+    eventually(lambda: all(view.keys() == {1, 2, 3} for view in everywhere(victims)))
+    before = start_times(victims, 1)[3]
+    waiting = [*ROLLCALL, "wait-restart", victims.bootstrap(), "--broker", "3", "--timeout", "40"]
+    process = subprocess.Popen(
+        [*waiting, "--after", str(before), "--poll", "0.1", "--json"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    os.kill(victims.pid_of(3), signal.SIGKILL)
+    out, _ = process.communicate(timeout=45)
+    assert process.returncode == 0, out
+    assert start_times(victims, 1)[3] > before
+
+
 def test_health_tells_what_a_node_knows(victims: RunningCluster) -> None:
     eventually(lambda: all(view.keys() == {1, 2, 3} for view in everywhere(victims)))
     health = json.loads(get(f"{victims.broker(2)['http']}/health"))
