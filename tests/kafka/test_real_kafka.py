@@ -1,5 +1,6 @@
 """The client and its commands against real Apache Kafka, from 0.8 to 4.3."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -22,8 +23,9 @@ from rollcall.client import (
     roll_call,
 )
 from rollcall.client.restarts import NoStartTimeError, watch_restarts
-from tests.kafka.brokers import free_port
+from tests.kafka.brokers import Machine, free_port
 from tests.kafka.conftest import Cluster, Secured, settled_cluster
+from tests.kafka.jars import Release
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 
@@ -158,6 +160,25 @@ async def test_885_2_a_stopped_broker_is_mute_and_does_not_hold_up_the_rest(
     finally:
         stopped.resume()
     assert {row.node.id: row.trouble for row in calls.rows} == {1: None, 2: Trouble.MUTE, 3: None}
+
+
+async def test_35_6_a_broker_upgraded_on_its_address_is_asked_anew(machine: Machine) -> None:
+    broker, _ = machine.kraft_node(Release("3.9.1"), 1)
+    broker.wait_until_listening()
+    config = ClientConfig(request_timeout=20, backoff=0.2, rounds=20)
+    async with AdminClient([Address("127.0.0.1", broker.port)], config) as client:
+        before = await client.describe_cluster()
+        broker.stop()
+        broker.command = [*machine.java(Release("4.1.1")), *broker.command[-2:]]
+        broker.start()
+        try:
+            await asyncio.to_thread(broker.wait_until_listening)
+            after = await client.describe_cluster()
+        finally:
+            broker.stop()
+    assert (before.via.api, before.via.version) == ("DescribeCluster", 1)
+    assert (after.via.api, after.via.version) == ("DescribeCluster", 2)
+    assert before.cluster_id == after.cluster_id
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
