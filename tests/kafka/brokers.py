@@ -18,6 +18,7 @@ HEAP = ["-Xmx512m", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 CLUSTER_ID = "cm9sbGNhbGwtdGVzdHMtMQ"
 LOG4J1 = "log4j.rootLogger=WARN, out\nlog4j.appender.out=org.apache.log4j.ConsoleAppender\n"
 LOG4J1 += "log4j.appender.out.layout=org.apache.log4j.SimpleLayout\n"
+LOG4J1 += "log4j.logger.kafka.request.logger=DEBUG\n"
 
 
 def free_port() -> int:

@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from rollcall import __version__
 from rollcall.catalog import Mode, Source, differences, line_of, ranges_of
 from rollcall.client import (
     Address,
@@ -266,18 +269,42 @@ def test_a_java_clients_properties_open_a_sasl_listener(secured: Secured, tmp_pa
 
 
 def test_885_2_a_killed_broker_is_a_row_that_says_so(kraft_cluster: Cluster) -> None:
+    """Also when the controller has given it up: a 4.x broker names those that are fenced."""
     killed = kraft_cluster.brokers[2]
     killed.stop()
     try:
-        shown = rollcall("brokers", first(kraft_cluster), "--json")
+        deadline, fenced = time.monotonic() + 60, False
+        while not fenced and time.monotonic() < deadline:
+            shown = rollcall("brokers", first(kraft_cluster), "--json")
+            assert shown.returncode == 3, shown.stderr
+            [alive, dead] = json.loads(shown.stdout)["brokers"]
+            assert (alive["answered"], dead["answered"]) == (True, False)
+            assert (dead["host"], dead["trouble"]) == ("127.0.0.1", "refused")
+            fenced = dead["fenced"]
+            time.sleep(0.5)
     finally:
         killed.start()
         killed.wait_until_listening()
         settled_cluster(kraft_cluster)
-    assert shown.returncode == 3
-    [alive, dead] = json.loads(shown.stdout)["brokers"]
-    assert (alive["answered"], dead["answered"], dead["trouble"]) == (True, False, "refused")
-    assert dead["host"] == "127.0.0.1"
+    assert fenced
+
+
+async def test_511_1_a_real_broker_knows_us_by_our_name(kafka_3_9: Cluster) -> None:
+    await call(kafka_3_9)
+    log = kafka_3_9.brokers[1].log.read_text(encoding="utf-8", errors="replace")
+    ours = f'"softwareName":"rollcall","softwareVersion":"{__version__}"'
+    assert '"requestApiKeyName":"DESCRIBE_CLUSTER"' in log
+    assert ours in log
+
+
+async def test_the_listener_of_a_controller_is_told_from_that_of_a_broker(
+    kafka_3_9: Cluster,
+) -> None:
+    settings = (kafka_3_9.brokers[1].home / "server.properties").read_text(encoding="utf-8")
+    [port] = re.findall(r"CONTROLLER://127\.0\.0\.1:(\d+)", settings)
+    said = rollcall("brokers", f"127.0.0.1:{port}")
+    assert said.returncode == 1
+    assert "this is the listener of a controller: ask a broker" in said.stderr
 
 
 def test_an_address_of_nobody_is_exit_code_1() -> None:
