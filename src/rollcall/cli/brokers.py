@@ -13,16 +13,15 @@ from rich.console import Console
 from rollcall.cli.asking import run
 from rollcall.cli.broker_text import moment, note, software, uptime, version
 from rollcall.cli.brokers_json import document, lines, summary
-from rollcall.cli.output import print_json, print_table, safe_text
-from rollcall.cli.settings import (
+from rollcall.cli.connection_options import (
     BootstrapArgument,
     ConfigOption,
     JsonOption,
     ReleaseOption,
     SecondsOption,
-    Settings,
-    load_settings,
 )
+from rollcall.cli.output import print_json, print_table, safe_text
+from rollcall.cli.settings import Settings, load_settings
 from rollcall.client import AdminClient, BrokerRow, RollCall, roll_call
 from rollcall.errors import RollcallError
 

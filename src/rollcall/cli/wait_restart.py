@@ -12,8 +12,9 @@ import typer
 
 from rollcall.cli.asking import run
 from rollcall.cli.broker_text import moment
+from rollcall.cli.connection_options import BootstrapArgument, ConfigOption, JsonOption
 from rollcall.cli.output import print_error, print_json, safe_text
-from rollcall.cli.settings import BootstrapArgument, ConfigOption, JsonOption, load_settings
+from rollcall.cli.settings import load_settings
 from rollcall.client import AdminClient, ClientConfig
 from rollcall.client.restarts import NoStartTimeError, Progress, Step, watch_restarts
 from rollcall.errors import RollcallError
