@@ -84,9 +84,9 @@ class LiveTable:
     def _table(self) -> Table:
         nodes = [node for _, node in sorted(self._nodes.items())]
         listeners = list(nodes[0].listeners) if nodes else []
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
         for column in ("node", "state", "pid", "knows"):
-            table.add_column(column, overflow="fold")
+            table.add_column(column, no_wrap=column != "state", min_width=len(column))
         few = len(listeners) <= 2  # then there is room, and addresses are easier to copy unfolded
         for column in (*listeners, "http"):
             table.add_column(Text(safe_text(column)), overflow="fold", no_wrap=few)
