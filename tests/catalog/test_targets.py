@@ -62,6 +62,12 @@ def test_a_binding_is_judged_by_the_library_it_is_built_on() -> None:
     assert (unknown.below_minimum, unknown.risks) == (None, ())
 
 
+def test_a_setting_that_holds_versions_down_is_named() -> None:
+    assert outlook("sarama", None, "4.0.0").pin == "Config.Version"
+    assert "api.version.request" in str(outlook("confluent-kafka-go", None, "4.0.0").pin)
+    assert outlook("apache-kafka-java", None, "4.0.0").pin is None
+
+
 @pytest.mark.parametrize(
     ("version", "target", "below"),
     [("2.0.1", "4.0.0", True), ("2.1.0", "4.0.0", False), ("2.0.1", "3.9.0", None)],
@@ -85,12 +91,16 @@ def test_a_java_client_is_at_risk_where_its_release_and_the_target_share_no_vers
 
 
 def test_a_library_is_known_to_have_what_it_or_an_older_one_was_seen_to_send() -> None:
-    assert known_versions("librdkafka", Release((2, 0, 2)))[LIST_OFFSETS] == {2}
-    assert known_versions("librdkafka", Release((2, 20, 0)))[LIST_OFFSETS] == {2, 7}
+    assert known_versions("librdkafka", Release((2, 0, 2)))[LIST_OFFSETS] == {0, 2}
+    assert known_versions("librdkafka", Release((2, 20, 0)))[LIST_OFFSETS] == {0, 2, 7}
     assert known_versions("librdkafka", Release((1, 0, 0))) == {}
     assert known_versions("librdkafka", None) == {}
     engine = Release((2, 16, 0))
-    assert known_versions("confluent-kafka-go", None, engine_version=engine)[LIST_OFFSETS] == {2, 7}
+    assert known_versions("confluent-kafka-go", None, engine_version=engine)[LIST_OFFSETS] == {
+        0,
+        2,
+        7,
+    }
 
 
 def test_a_java_client_is_known_to_have_the_versions_of_its_release() -> None:

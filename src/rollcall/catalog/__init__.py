@@ -47,7 +47,7 @@ from rollcall.catalog.guess import Candidate, Evidence, NextBest, ReleaseGuess, 
 from rollcall.catalog.identify import identify_release, identify_unanswered
 from rollcall.catalog.identity import BrokerIdentity, identify_broker
 from rollcall.catalog.libraries import Library, known_libraries, parse_version
-from rollcall.catalog.lines import known_lines
+from rollcall.catalog.lines import known_lines, metadata_versions
 from rollcall.catalog.listings import (
     Acceptance,
     acceptance,
@@ -135,6 +135,7 @@ __all__ = [
     "listed",
     "log_form",
     "log_form_of",
+    "metadata_versions",
     "newest",
     "outlook",
     "parse_version",

@@ -31,9 +31,11 @@ ENOUGH_AGAINST = 2
 
 
 class Clue(StrEnum):
-    NAME = "the name it tells"
-    CLIENT_ID = "its client id"
-    API_VERSIONS = "the API versions it used"
+    """What a candidate rests on."""
+
+    NAME = "name"
+    CLIENT_ID = "client-id"
+    API_VERSIONS = "api-versions"
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,11 +35,16 @@ ListKey = frozenset[tuple[int, Range]]
 class Circumstance(StrEnum):
     """Why a list is not the one that the release shows by default."""
 
-    OTHER_CONTROLLER = "the active controller is of another release"
-    UNSTABLE_APIS = "unstable API versions are switched on"
-    OLD_PROTOCOL = "inter.broker.protocol.version is below 0.11"
-    TELEMETRY = "a client telemetry reporter is configured"
-    UNSTABLE_FEATURES = "unstable feature versions are switched on"
+    OTHER_CONTROLLER = "other-controller"
+    """The active controller is of another release: a rolling upgrade."""
+    UNSTABLE_APIS = "unstable-apis"
+    """unstable.api.versions.enable is on."""
+    OLD_PROTOCOL = "old-protocol"
+    """inter.broker.protocol.version is below 0.11."""
+    TELEMETRY = "telemetry"
+    """A client telemetry reporter is configured."""
+    UNSTABLE_FEATURES = "unstable-features"
+    """unstable.feature.versions.enable is on."""
 
 
 @dataclass(frozen=True, slots=True)

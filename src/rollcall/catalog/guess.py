@@ -14,26 +14,40 @@ from rollcall.catalog.source import Source
 
 
 class Verdict(StrEnum):
-    APACHE = "Apache Kafka"
-    NEWER = "newer than the catalog"
-    OTHER = "not Apache Kafka"
-    CANNOT_TELL = "cannot tell"
+    APACHE = "apache"
+    """Apache Kafka, of one of the candidate lines."""
+    NEWER = "newer"
+    """Apache Kafka, newer than the tables."""
+    OTHER = "other"
+    """Not Apache Kafka."""
+    CANNOT_TELL = "cannot-tell"
 
 
 class Sign(StrEnum):
     """What a judgement rests on."""
 
-    LIST = "the list of APIs"
-    METADATA_VERSION = "the supported metadata.version"
-    FINALIZED_LEVEL = "the finalized metadata.version"
-    BROKER_KEYS = "keys that only brokers use"
-    ERROR_ANSWER = "the form of the error answer"
-    NO_ANSWER = "ApiVersions is not answered"
-    UNKNOWN_KEY = "an API that no release has"
-    BEYOND = "a version beyond the newest release"
-    BELOW = "less than a release lists"
-    MIX = "a mix of versions that no release has"
-    MARKS = "marks of another broker"
+    LIST = "list"
+    """The list of APIs."""
+    METADATA_VERSION = "metadata-version"
+    """The supported metadata.version."""
+    FINALIZED_LEVEL = "finalized-level"
+    """The finalized metadata.version, which every broker supports."""
+    BROKER_KEYS = "broker-keys"
+    """Keys that only brokers use, and that are otherwise left aside."""
+    ERROR_ANSWER = "error-answer"
+    """How the answer with an error is made."""
+    NO_ANSWER = "no-answer"
+    """ApiVersions is not answered."""
+    UNKNOWN_KEY = "unknown-key"
+    """An API that no release has."""
+    BEYOND = "beyond"
+    """A version beyond the newest release."""
+    BELOW = "below"
+    """Less than a release lists, and nothing else."""
+    MIX = "mix"
+    """A mix of versions that no release has."""
+    MARKS = "marks"
+    """The marks of another broker."""
 
 
 @dataclass(frozen=True, slots=True)

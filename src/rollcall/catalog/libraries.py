@@ -75,6 +75,8 @@ class Library:
     negotiates: bool = True
     speaks_as_release: bool = False
     caps: Mapping[int, int] | None = None
+    pin: str | None = None
+    """The setting that holds its API versions down; a newer library does not lift it."""
     signatures: tuple[Signature, ...] = ()
     minimum: Minimum | None = None
     needs: tuple[Need, ...] = ()
@@ -150,7 +152,7 @@ class _Builder:
             self.where,
             row,
             needs={"library", "title", "names", "client_ids"},
-            may={"engine", "negotiates", "speaks_as_release", "caps", "signatures"}
+            may={"engine", "negotiates", "speaks_as_release", "caps", "pin", "signatures"}
             | {"minimum", "needs", "notes"},
         )
         return Library(
@@ -162,6 +164,7 @@ class _Builder:
             negotiates=row.get("negotiates", True),
             speaks_as_release=row.get("speaks_as_release", False),
             caps={self.key(api): high for api, high in row.get("caps", {}).items()},
+            pin=row.get("pin"),
             signatures=tuple(self.signature(it) for it in row.get("signatures", [])),
             minimum=self.minimum(row.get("minimum")),
             needs=tuple(self.need(need) for need in row.get("needs", [])),

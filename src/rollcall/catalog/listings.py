@@ -25,13 +25,13 @@ class Acceptance(StrEnum):
     """What a release does with one version of an API."""
 
     ACCEPTED = "accepted"
-    TOO_OLD = "too old"
+    TOO_OLD = "too-old"
     """Below the lowest version: the connection is closed."""
-    TOO_NEW = "too new"
+    TOO_NEW = "too-new"
     """Above the highest: who asks with ApiVersions first uses a lower one."""
     REMOVED = "removed"
     """The API was there in an earlier release and is gone."""
-    NOT_YET = "not yet"
+    NOT_YET = "not-yet"
     """The API comes in a later release, or is no broker's."""
 
     @property

@@ -25,9 +25,12 @@ MINIMUM_FROM = Release((4, 0))
 class Lack(StrEnum):
     """What the target does not give."""
 
-    REFUSED = "the target refuses these versions"
-    NOT_LISTED = "the target does not list these versions"
-    NO_COMMON = "library and target have no version in common"
+    REFUSED = "refused"
+    """It refuses these versions."""
+    NOT_LISTED = "not-listed"
+    """It does not list them, which the library looks for."""
+    NO_COMMON = "no-common-version"
+    """Library and target have no version in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ class Outlook:
     below_minimum: bool | None = None
     """None where either is not known."""
     risks: tuple[Risk, ...] = ()
+    pin: str | None = None
+    """A setting that may hold its versions down: to be lifted beside any newer version."""
     notes: tuple[str, ...] = ()
 
 
@@ -76,6 +81,7 @@ def outlook(
         minimum=minimum,
         below_minimum=judged < minimum.version if judged and minimum else None,
         risks=(*_needs(engine, judged, release), *_gaps(engine, judged, release)),
+        pin=engine.pin,
         notes=(*row.notes, *(engine.notes if engine is not row else ())),
     )
 

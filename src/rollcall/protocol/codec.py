@@ -6,6 +6,7 @@ version, field and offset, worked out only after something went wrong.
 
 from __future__ import annotations
 
+import reprlib
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,16 @@ from rollcall.protocol.errors import LocalProtocolError, RemoteProtocolError
 from rollcall.protocol.messages import Message
 from rollcall.protocol.primitives import MalformedError, size_of
 from rollcall.protocol.schema import MessageSpec
+
+# What the generated writers raise for values that are of the wrong type, too large or too long.
+UNWRITABLE = (
+    UnwritableError,
+    struct.error,
+    AttributeError,
+    TypeError,
+    ValueError,
+    OverflowError,
+)
 
 
 @dataclass(frozen=True)
@@ -59,13 +70,7 @@ class Codec:
         """Append the bytes of the message to `parts`."""
         try:
             self._write(message, parts)
-        except (
-            UnwritableError,
-            struct.error,
-            AttributeError,
-            TypeError,
-            UnicodeEncodeError,
-        ) as error:
+        except UNWRITABLE as error:
             raise self._local_error(error, message) from error
 
     def _remote_error(self, error: Exception, data: bytes) -> RemoteProtocolError:
@@ -75,7 +80,7 @@ class Codec:
         left = max(0, len(data) - offset)
         reason = str(error) if isinstance(error, MalformedError) else f"only {left} bytes are left"
         return RemoteProtocolError(
-            f"{self} cannot be read: {path or 'the message'} at byte {offset}: {reason}",
+            f"{self} cannot be read: {path} at byte {offset}: {reason}",
             hint="the bytes are cut short, damaged, or of another layout",
         )
 
@@ -117,7 +122,7 @@ def _first_that_does_not_fit(failure: Failure, offset: int, end: int) -> tuple[s
     for part in failure.step.run:
         size = size_of(part.code)
         if offset + size > end:
-            return failure.path(part.attribute), offset
+            return failure.path(part), offset
         offset += size
     return failure.path(), failure.variables.get("p", 0)
 
@@ -125,11 +130,13 @@ def _first_that_does_not_fit(failure: Failure, offset: int, end: int) -> tuple[s
 def _culprit(failure: Failure, error: Exception) -> tuple[str, str]:
     """The field of a run that its code does not take, or else the field of the line."""
     for part in failure.step.run:
-        value = None
         try:
             value = failure.value(part.expression)
+        except UNWRITABLE as reason:
+            return failure.path(part), str(reason)
+        try:
             values = value if part.is_array else (value,)
             struct.pack(f">{len(values)}{part.code.lstrip('*')}", *values)
-        except (struct.error, TypeError, AttributeError) as reason:
-            return failure.path(part.attribute), f"{value!r}: {reason}"
+        except UNWRITABLE as reason:
+            return failure.path(part), f"{reprlib.repr(value)}: {reason}"
     return failure.path(), str(error)

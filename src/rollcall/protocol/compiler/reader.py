@@ -35,6 +35,7 @@ HELPERS: dict[str, Any] = {
     "starmap": starmap,
     "UUID": UUID,
     "memoryview": memoryview,
+    "set": set,
     "sorted": sorted,
     "tuple": tuple,
     "len": len,
@@ -325,29 +326,30 @@ class _Reader:
         """`n` tagged fields: those the schema knows are read, the others kept as they are."""
         emit = self.source.emit
         count, unknown = self.source.name("count"), self.source.name("unknown")
+        seen = self.source.name("seen")
         with self.source.block("if n:"):
             self.finish_uvarint()
             self.check_count(2)
-            emit(f"{count} = n", f"{unknown} = {{}}")
+            emit(f"{count} = n", f"{unknown} = {{}}", f"{seen} = set()")
             with self.source.block(f"for _ in range({count}):"):
-                self.one_tag(spec, o, unknown)
+                self.one_tag(spec, o, unknown, seen)
             with self.source.block(f"if {unknown}:"):
                 emit(f"{o}.unknown_tags = tuple(sorted({unknown}.items()))")
 
-    def one_tag(self, spec: StructSpec, o: str, unknown: str) -> None:
+    def one_tag(self, spec: StructSpec, o: str, unknown: str, seen: str) -> None:
         emit = self.source.emit
         tag, after = self.source.name("tag"), self.source.name("after")
         emit(f"{tag}, p = read_uvarint(b, p)", "n, p = read_uvarint(b, p)", f"{after} = p + n")
         with self.source.block(f"if {after} > end:"):
             emit(f"raise MalformedError(f'tag {{{tag}}} has {{n}} bytes, {{end - p}} are left')")
+        with self.source.block(f"if {tag} in {seen}:"):
+            emit(f"raise MalformedError(f'tag {{{tag}}} comes twice')")
+        emit(f"{seen}.add({tag})")
         branch = "if"
         for field in spec.tagged_fields(self.version):
-            with (
-                self.source.block(f"{branch} {tag} == {field.tag}:"),
-                self.source.at(field.attribute),
-            ):
+            with self.source.block(f"{branch} {tag} == {field.tag}:"):
                 self.tagged(field, o)
-                with self.source.block(f"if p != {after}:"):
+                with self.source.at(field.attribute), self.source.block(f"if p != {after}:"):
                     emit(f"raise MalformedError(f'its tag ends {{{after} - p:+}} bytes off')")
             branch = "elif"
         keep = (f"{unknown}[{tag}] = b[p:{after}]", f"p = {after}")
@@ -359,15 +361,17 @@ class _Reader:
 
     def tagged(self, field: FieldSpec, o: str) -> None:
         run = _Run(self.source, o)
-        if field.struct is not None and not field.is_array:
-            run.read("b" if self.version in field.nullable else None)
-            self.one_struct(field, o)
-        elif field.element in FIXED and not field.is_array:
+        if field.element in FIXED and not field.is_array:
             run.add(field.attribute, FIXED[field.element])
             run.read(None)
-        else:
-            run.read(self.length_code(field))
-            self.variable(field, o)
+            return
+        with self.source.at(field.attribute):
+            if field.struct is not None and not field.is_array:
+                run.read("b" if self.version in field.nullable else None)
+                self.one_struct(field, o)
+            else:
+                run.read(self.length_code(field))
+                self.variable(field, o)
 
 
 NULL = "'null is not allowed here' if n in (0, -1) else f'the length is {n}'"

@@ -17,6 +17,8 @@ class Part(NamedTuple):
     attribute: str
     code: str
     expression: str = ""
+    path: tuple[str, ...] | None = None
+    """Where the field is, if not right below the path of the step."""
 
     @property
     def is_array(self) -> bool:
@@ -74,6 +76,10 @@ class Source:
         yield
         self._step = outer
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        return self._step.path
+
     def name(self, stem: str) -> str:
         """A variable that nobody else uses."""
         self._names += 1
@@ -100,9 +106,13 @@ class Failure:
     step: Step
     variables: Mapping[str, Any]
 
-    def path(self, attribute: str = "") -> str:
-        parts = [*self.step.path, attribute] if attribute else list(self.step.path)
-        return "".join(self._segment(part) for part in parts).removeprefix(".")
+    def path(self, part: Part | None = None) -> str:
+        """The field of the line, or of one part of its run."""
+        path = self.step.path
+        if part is not None:
+            path = (*path, part.attribute) if part.path is None else part.path
+        segments = [self._segment(segment) for segment in path if segment]
+        return "".join(segments).removeprefix(".") or "the message"
 
     def _segment(self, part: str) -> str:
         """`name` is a field; `[items item]` is the element `item` of the array `items`."""

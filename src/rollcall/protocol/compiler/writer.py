@@ -8,7 +8,7 @@ made for their lengths and kept (`PackCache`): partitions mostly have the same n
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -38,11 +38,14 @@ def compile_writer(
         "def write(o, parts):",
         {
             "UnwritableError": UnwritableError,
-            "varint": UvarintTable(),
+            "varint": LENGTHS,
+            "text_varint": TEXT_LENGTHS,
             "write_tags": write_tags,
+            "as_bytes": as_bytes,
             "join": b"".join,
             "len": len,
-            "dict": dict,
+            "str": str,
+            "bytes": bytes,
         },
     )
     source.emit("w = parts.append")
@@ -50,7 +53,39 @@ def compile_writer(
     return source.compile("write"), source.steps
 
 
-def write_tags(w: Callable[[bytes], None], tags: dict[int, bytes]) -> None:
+class TextLengths(UvarintTable):
+    """Lengths of compact strings: Kafka allows no longer ones than the old form could hold."""
+
+    MOST = 32767
+
+    def __missing__(self, value: int) -> bytes:
+        if value > self.MOST + 1:
+            raise UnwritableError(f"{value - 1} bytes of text, {self.MOST} are allowed")
+        return super().__missing__(value)
+
+
+LENGTHS = UvarintTable()
+TEXT_LENGTHS = TextLengths()
+
+
+def as_bytes(value: object) -> memoryview:
+    """Anything that holds bytes; what else has a length, such as text, is a TypeError."""
+    return memoryview(value).cast("B")  # type: ignore[arg-type]
+
+
+def write_tags(
+    w: Callable[[bytes], None],
+    tags: dict[int, bytes],
+    unknown: Iterable[tuple[int, object]],
+    known: Container[int],
+) -> None:
+    """Tagged fields and unknown tags in one ascending row; a tag has but one meaning."""
+    for tag, payload in unknown:
+        if not isinstance(payload, bytes) or not 0 <= tag <= 0x7FFFFFFF:
+            raise UnwritableError(f"{tag!r} with {type(payload).__name__} is no tag with bytes")
+        if tag in known or tag in tags:
+            raise UnwritableError(f"the tag {tag} is taken")
+        tags[tag] = payload
     w(write_uvarint(len(tags)))
     for tag, payload in sorted(tags.items()):
         w(write_uvarint(tag) + write_uvarint(len(payload)))
@@ -108,13 +143,15 @@ class _Run:
         self.lengths: list[str] = []
 
     def add(self, attribute: str, code: str, expression: str) -> None:
-        self.parts.append(Part(attribute, code, expression))
+        """A field of the current struct; without a name, the field that lines now work on."""
+        path = (*self.source.path, attribute)
+        self.parts.append(Part(attribute, code, expression, path))
 
-    def add_array(self, attribute: str, code: str, expression: str) -> None:
+    def add_array(self, code: str, expression: str) -> None:
         length = self.source.name("n")
         self.source.emit(f"{length} = len({expression})")
         self.lengths.append(length)
-        self.parts.append(Part(attribute, f"*{code}", expression))
+        self.add("", f"*{code}", expression)
 
     def write(self) -> None:
         if not self.parts:
@@ -230,37 +267,45 @@ class _Writer:
         assert field.struct is not None
         inner = self.source.name("o")
         if self.version in field.nullable:
-            run.add(field.attribute, "b", "1")
+            run.add("", "b", "1")
         run.write()
         self.source.emit(f"{inner} = {value}")
         self.struct(field.struct, inner, getattr(self.cls, field.element), out)
 
     def text(self, field: FieldSpec, type_: str, value: str, out: Out, run: _Run) -> None:
         text = self.source.name("text")
-        encoded = f"{value}.encode()" if type_ == "string" else value
+        is_string = type_ == "string"
+        encoded = f"{value}.encode()" if is_string else f"{value}"
         self.source.emit(f"{text} = {encoded}")
-        self.length(field, "h" if type_ == "string" else "i", text, out, run)
+        if not is_string:
+            with self.source.block(f"if {text}.__class__ is not bytes:"):
+                self.source.emit(f"{text} = as_bytes({text})")
+        self.length(field, "h" if is_string else "i", text, out, run)
         self.source.emit(f"{out.w}({text})")
 
     def length(self, field: FieldSpec, code: str, of: str, out: Out, run: _Run) -> None:
         if self.is_flexible(field):
             run.write()
-            self.source.emit(f"{out.w}(varint[len({of}) + 1])")
+            table = "text_varint" if code == "h" else "varint"
+            self.source.emit(f"{out.w}({table}[len({of}) + 1])")
         else:
-            run.add(field.attribute, code, f"len({of})")
+            run.add("", code, f"len({of})")
             run.write()
 
     def array(self, field: FieldSpec, value: str, out: Out, run: _Run) -> None:
         if field.element in FIXED and field.element != "uuid":
-            run.add_array(field.attribute, FIXED[field.element], value)
+            run.add_array(FIXED[field.element], value)
             return
+        if field.element == "string":
+            with self.source.block(f"if {value}.__class__ is str:"):
+                self.source.emit("raise UnwritableError('one string in the place of an array')")
         self.length(field, "i", value, out, run)
         item = self.source.name("item")
         with self.source.block(f"for {item} in {value}:"), self.source.at(f"[{value} {item}]"):
             if field.struct is not None:
                 self.struct(field.struct, item, getattr(self.cls, field.element), out)
             elif field.element in FIXED:
-                run.add(field.attribute, *_fixed(field.element, item))
+                run.add("", *_fixed(field.element, item))
                 run.write()
             else:
                 self.text(field, field.element, item, out, run)
@@ -273,7 +318,7 @@ class _Writer:
         emit, tags = self.source.emit, self.source.name("tags")
         conditions = [f"{o}.unknown_tags", *(self.differs(f, o, cls) for f in known)]
         with self.source.block(f"if {' or '.join(conditions)}:"):
-            emit(f"{out.parts}[-1] = {out.parts}[-1][:-1]", f"{tags} = dict({o}.unknown_tags)")
+            emit(f"{out.parts}[-1] = {out.parts}[-1][:-1]", f"{tags} = {{}}")
             for field in known:
                 with self.source.block(f"if {self.differs(field, o, cls)}:"):
                     payload = Out(self.source.name("parts"), self.source.name("w"))
@@ -282,7 +327,9 @@ class _Writer:
                     self.value(field, o, payload, run)
                     run.write()
                     emit(f"{tags}[{field.tag}] = join({payload.parts})")
-            emit(f"write_tags({out.w}, {tags})")
+            taken = self.source.constant("taken", frozenset(field.tag for field in known))
+            with self.source.at("unknown_tags"):
+                emit(f"write_tags({out.w}, {tags}, {o}.unknown_tags, {taken})")
 
 
 def _fixed(type_: str, value: str) -> tuple[str, str]:

@@ -1,0 +1,151 @@
+"""AdminClient: a cluster to ask, through one connection per broker.
+
+It begins with the addresses it was given, remembers the brokers that answers name, and goes on with
+any of them. A connection that broke is opened again when it is next needed, with a pause that grows
+with every failure; what the broker can do is asked anew each time (35.6).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
+
+from rollcall.client.addresses import Address, parse_bootstrap
+from rollcall.client.cluster import ClusterDescription, describe
+from rollcall.client.config import ClientConfig
+from rollcall.client.connection import Connection, connect
+from rollcall.client.errors import ClientError, ConnectionLostError, UnreachableError
+from rollcall.client.memory import remembering_dialects
+
+
+@dataclass(eq=False)
+class _Line:
+    """The way to one address."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    connection: Connection | None = None
+    failures: int = 0
+    not_before: float = 0.0
+
+
+class AdminClient:
+    def __init__(
+        self, bootstrap: str | Iterable[str | Address], config: ClientConfig | None = None
+    ) -> None:
+        self.bootstrap = parse_bootstrap(bootstrap)
+        self.config = config or ClientConfig()
+        self._context = self.config.tls.context() if self.config.tls else None
+        self._dialects = remembering_dialects()
+        self._lines: dict[Address, _Line] = {}
+        self._known: tuple[Address, ...] = ()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def describe_cluster(
+        self, include_authorized_operations: bool = False, *, include_fenced: bool = False
+    ) -> ClusterDescription:
+        """The cluster as the first broker that answers sees it."""
+        failures: dict[Address, ClientError] = {}
+        for number in range(self.config.rounds):
+            if number:
+                await asyncio.sleep(self._pause(number))
+            for address in self._candidates():
+                try:
+                    description = await self.describe_by(
+                        address, include_authorized_operations, include_fenced=include_fenced
+                    )
+                except ClientError as error:
+                    failures[address] = error
+                    continue
+                self._known = tuple(node.address for node in description.nodes)
+                return description
+            if not any(map(_may_pass, failures.values())):
+                break
+        raise _nobody(failures)
+
+    async def describe_by(
+        self,
+        address: Address,
+        include_authorized_operations: bool = False,
+        *,
+        include_fenced: bool = False,
+    ) -> ClusterDescription:
+        """The cluster as the broker at this address sees it."""
+        connection = await self.connection(address)
+        try:
+            return await describe(
+                connection, operations=include_authorized_operations, fenced=include_fenced
+            )
+        except ConnectionLostError:  # it may have been closed long ago, and we did not hear of it
+            connection = await self.connection(address)
+            return await describe(
+                connection, operations=include_authorized_operations, fenced=include_fenced
+            )
+
+    async def connection(self, address: Address) -> Connection:
+        """The connection to this address: the one there is, or a new one."""
+        line = self._lines.setdefault(address, _Line())
+        async with line.lock:
+            if line.connection is not None and line.connection.is_open:
+                return line.connection
+            line.connection = None
+            loop = asyncio.get_running_loop()
+            await asyncio.sleep(max(0.0, line.not_before - loop.time()))
+            try:
+                line.connection = await connect(address, self.config, self._context, self._dialects)
+            except BaseException:
+                line.failures += 1
+                line.not_before = loop.time() + self._pause(line.failures)
+                raise
+            line.failures, line.not_before = 0, 0.0
+            return line.connection
+
+    async def release(self, address: Address) -> None:
+        """Close the connection to this address, if there is one."""
+        line = self._lines.get(address)
+        if line is not None and line.connection is not None:
+            connection, line.connection = line.connection, None
+            await connection.close()
+
+    async def close(self) -> None:
+        lines, self._lines = list(self._lines.values()), {}
+        await asyncio.gather(*(line.connection.close() for line in lines if line.connection))
+
+    def _candidates(self) -> list[Address]:
+        """Those with an open connection first, then where we began, then whom we heard of."""
+        everyone = dict.fromkeys((*self.bootstrap, *self._known))
+        return sorted(everyone, key=lambda address: not self._is_open(address))
+
+    def _is_open(self, address: Address) -> bool:
+        line = self._lines.get(address)
+        return line is not None and line.connection is not None and line.connection.is_open
+
+    def _pause(self, failures: int) -> float:
+        pause: float = self.config.backoff * 2 ** min(failures - 1, 30)
+        return min(pause, self.config.backoff_max) * random.uniform(0.8, 1.2)  # noqa: S311 - so that clients do not come together
+
+
+def _may_pass(error: ClientError) -> bool:
+    """Whether trying again can help: a broker that answered has decided."""
+    return isinstance(error, UnreachableError | ConnectionLostError)
+
+
+def _nobody(failures: dict[Address, ClientError]) -> ClientError:
+    if len(failures) == 1:
+        return next(iter(failures.values()))
+    reasons = "; ".join(error.message for error in failures.values())
+    first = next(iter(failures.values()))
+    return UnreachableError(f"no broker could be asked: {reasons}", hint=first.hint)

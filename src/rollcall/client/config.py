@@ -1,0 +1,137 @@
+"""What a client is told: frozen, checked when it is made, and silent about its secrets."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from rollcall.catalog import line_of
+from rollcall.errors import ConfigError
+from rollcall.protocol.dialects import RELEASED, dialect
+from rollcall.protocol.framing import DEFAULT_MAX_FRAME_BYTES
+from rollcall.protocol.sasl import MECHANISMS
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaslConfig:
+    mechanism: str
+    username: str
+    password: str = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if self.mechanism not in MECHANISMS:
+            raise ConfigError(
+                f"there is no SASL mechanism {self.mechanism!r} here",
+                hint=f"choose one of {', '.join(MECHANISMS)}",
+            )
+        if not self.username or not self.password:
+            raise ConfigError(
+                f"SASL {self.mechanism} needs a username and a password",
+                hint="set both; the password in a file or in the environment",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TlsConfig:
+    """PEM only. Without a CA of its own the system's are trusted."""
+
+    ca_file: Path | None = None
+    ca_pem: str | None = field(default=None, repr=False)
+    certificate_file: Path | None = None
+    """The chain; with the key in it unless `key_file` has that."""
+    key_file: Path | None = None
+    identity_pem: str | None = field(default=None, repr=False)
+    """Chain and key as text, instead of the two files."""
+    key_password: str | None = field(default=None, repr=False)
+    check_hostname: bool = True
+
+    def __post_init__(self) -> None:
+        if self.key_file and not self.certificate_file:
+            raise ConfigError("there is a TLS key without a certificate", hint="name both files")
+        if self.identity_pem and self.certificate_file:
+            raise ConfigError(
+                "the TLS certificate is given twice, as text and as a file", hint="keep one"
+            )
+
+    def context(self) -> ssl.SSLContext:
+        try:
+            context = ssl.create_default_context(
+                cafile=str(self.ca_file) if self.ca_file else None, cadata=self.ca_pem
+            )
+            context.check_hostname = self.check_hostname
+            self._load_identity(context)
+        except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+            raise ConfigError(
+                f"the TLS settings cannot be used: {error}",
+                hint="certificates and keys must be readable files in PEM form, the password right",
+            ) from None
+        return context
+
+    def _load_identity(self, context: ssl.SSLContext) -> None:
+        if self.certificate_file:
+            key_file = str(self.key_file) if self.key_file else None
+            context.load_cert_chain(str(self.certificate_file), key_file, self._no_question)
+        elif self.identity_pem:
+            with _private_file(self.identity_pem) as path:
+                context.load_cert_chain(path, None, self._no_question)
+
+    def _no_question(self) -> str:
+        return self.key_password or ""  # without it OpenSSL would ask at the terminal
+
+
+class _private_file:  # noqa: N801 - used as `with _private_file(...)`
+    """Text in a file that only we can read, for as long as OpenSSL looks at it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __enter__(self) -> str:
+        handle, self._path = tempfile.mkstemp(suffix=".pem")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(self._text)
+        return self._path
+
+    def __exit__(self, *_: object) -> None:
+        Path(self._path).unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientConfig:
+    client_id: str | None = "rollcall"
+    connect_timeout: float = 5.0
+    request_timeout: float = 10.0
+    api_versions_timeout: float = 3.0
+    """After this a broker that says nothing to ApiVersions is tried as one of 0.9 (35.10)."""
+    broker_timeout: float = 10.0
+    """What each broker has in a roll call, for everything."""
+    parallel: int = 1000
+    """How many brokers are asked at the same time."""
+    backoff: float = 0.05
+    backoff_max: float = 1.0
+    rounds: int = 3
+    """How often the list of addresses is gone through before it is given up."""
+    release: str | None = None
+    """What a broker without ApiVersions is taken for (35.10)."""
+    avoid: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """Versions of an API that are used only when no other is common (35.8)."""
+    tls: TlsConfig | None = None
+    sasl: SaslConfig | None = None
+    max_frame_bytes: int = DEFAULT_MAX_FRAME_BYTES
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, int | float) and value <= 0:
+                raise ConfigError(f"{each.name} is {value}", hint="use a number above 0")
+        if self.release is not None:
+            line_of(self.release)
+        known = {api.name for api in dialect(RELEASED).apis.values()}
+        if strange := sorted(self.avoid.keys() - known):
+            raise ConfigError(
+                f"avoid names {strange[0]!r}, which rollcall never asks",
+                hint=f"use names of {', '.join(sorted(known))}",
+            )

@@ -1,0 +1,161 @@
+"""One connection to one broker, ready to be asked: open, authenticated, its versions agreed on.
+
+Brokers before 0.10 do not have ApiVersions: 0.8 closes the connection, 0.9 never answers. Then a
+second connection tries Metadata 0, which all of them have. If it is answered the broker is old, and
+the table of the release in the settings says what it can do; without that setting we know of
+Metadata 0 alone. If it is not answered, the broker is unreachable and nothing else (35.10).
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rollcall.catalog import Range, Source, ranges_of
+from rollcall.client.addresses import Address
+from rollcall.client.authentication import authenticate
+from rollcall.client.config import ClientConfig
+from rollcall.client.errors import ClientError, ConnectionLostError, NoAnswerError, UnreachableError
+from rollcall.client.negotiation import negotiate
+from rollcall.client.versions import (
+    METADATA,
+    UNDISPUTED,
+    ApiVersionsReply,
+    BrokerVersions,
+    Choice,
+    choose_version,
+)
+from rollcall.client.wire import Wire, open_wire
+from rollcall.protocol.conversation import Answer, ClientConversation
+from rollcall.protocol.dialects import RELEASED, Dialect, dialect
+from rollcall.protocol.framing import FrameReader
+from rollcall.protocol.messages import Message
+from rollcall.protocol.versions import VersionRange
+
+Dialects = Callable[[str], Dialect]
+
+
+@dataclass(frozen=True, eq=False)
+class Connection:
+    """What the broker told holds for this connection; the next one asks again (35.6)."""
+
+    address: Address
+    versions: BrokerVersions
+    config: ClientConfig
+    wire: Wire
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.wire.conversation.dialect
+
+    @property
+    def is_open(self) -> bool:
+        return self.wire.is_open
+
+    def has(self, api_key: int) -> bool:
+        """Whether both sides have this API in some version."""
+        ours = self.dialect.apis.get(api_key)
+        offered = self.versions.ranges.get(api_key)
+        return ours is not None and offered is not None and any(map(offered.has, ours.versions))
+
+    def version_for(self, api_key: int, among: VersionRange | None = None) -> int:
+        """The version to ask in; an error with both ranges if there is none (35.9)."""
+        api = self.dialect.apis[api_key]
+        if self.versions.dialect is None and api_key in UNDISPUTED:
+            among = UNDISPUTED[api_key] & (among or api.versions)
+        avoid = self.config.avoid.get(api.name, frozenset())
+        offered = self.versions.ranges.get(api_key)
+        return choose_version(api, offered, self.address, Choice(among, avoid))
+
+    async def ask(self, api_key: int, version: int, **fields: object) -> Message:
+        """The answer to a request with these fields."""
+        request = self.dialect.message_class(self.dialect.apis[api_key].request.name)
+        answer = await self.send(api_key, version, request(**fields))
+        assert answer.message is not None
+        return answer.message
+
+    async def send(self, api_key: int, version: int, body: Message) -> Answer:
+        return await self.wire.call(api_key, version, body, self.config.request_timeout)
+
+    async def close(self) -> None:
+        await self.wire.close()
+
+
+async def connect(
+    address: Address,
+    config: ClientConfig,
+    context: ssl.SSLContext | None = None,
+    dialects: Dialects = dialect,
+) -> Connection:
+    """A connection that is ready to be asked."""
+    opening = _Opening(address, config, context, dialects)
+    try:
+        return await opening.negotiated()
+    except _NoApiVersionsError as error:
+        return await opening.as_old_broker(error.reply, error.cause)
+
+
+class _NoApiVersionsError(Exception):
+    def __init__(self, reply: ApiVersionsReply, cause: ClientError) -> None:
+        super().__init__(reply)
+        self.reply = reply
+        self.cause = cause
+
+
+@dataclass(frozen=True)
+class _Opening:
+    address: Address
+    config: ClientConfig
+    context: ssl.SSLContext | None
+    dialects: Dialects
+
+    async def negotiated(self) -> Connection:
+        wire = await self._wire()
+        try:
+            if self.config.sasl is not None:
+                before = await self._ask_versions(wire, highest=0)
+                await authenticate(wire, before, self.config.sasl, self.config.request_timeout)
+                versions = await negotiate(wire, self.config.request_timeout)
+            else:
+                versions = await self._ask_versions(wire)
+        except BaseException:
+            await wire.close()
+            raise
+        wire.conversation.dialect = self.dialects(versions.dialect or RELEASED)
+        return Connection(self.address, versions, self.config, wire)
+
+    async def as_old_broker(self, reply: ApiVersionsReply, cause: ClientError) -> Connection:
+        wire = await self._wire()
+        try:
+            body = wire.conversation.dialect.message_class("MetadataRequest")()
+            await wire.call(METADATA, 0, body, self.config.request_timeout)
+        except (ConnectionLostError, NoAnswerError):
+            await wire.close()
+            raise UnreachableError(
+                f"{self.address} answers neither ApiVersions nor Metadata 0: {cause.message}",
+                hint="a listener with TLS or SASL looks like this to a client without them",
+            ) from None
+        except BaseException:
+            await wire.close()
+            raise
+        return Connection(self.address, self._assumed(reply), self.config, wire)
+
+    def _assumed(self, reply: ApiVersionsReply) -> BrokerVersions:
+        if self.config.release is None:
+            return BrokerVersions({METADATA: Range(0, 0)}, Source.INFERRED, reply)
+        return BrokerVersions(ranges_of(self.config.release), Source.CONFIGURED, reply)
+
+    async def _wire(self) -> Wire:
+        frames = FrameReader(self.config.max_frame_bytes)
+        conversation = ClientConversation(self.dialects(RELEASED), self.config.client_id, frames)
+        seconds = self.config.connect_timeout
+        return await open_wire(self.address, conversation, self.context, seconds)
+
+    async def _ask_versions(self, wire: Wire, highest: int | None = None) -> BrokerVersions:
+        try:
+            return await negotiate(wire, self.config.api_versions_timeout, highest=highest)
+        except ConnectionLostError as error:
+            raise _NoApiVersionsError(ApiVersionsReply.CLOSED, error) from None
+        except NoAnswerError as error:
+            raise _NoApiVersionsError(ApiVersionsReply.SILENT, error) from None

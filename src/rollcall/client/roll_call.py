@@ -1,0 +1,191 @@
+"""The roll call: every broker is asked what it is, all at once, each with its own time.
+
+A broker speaks for itself only (885.2): its name and version, its ranges and its start time come
+from its own answer. One that does not answer is a row that says why, and holds up nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from rollcall.catalog import (
+    BrokerIdentity,
+    Range,
+    Release,
+    ReleaseGuess,
+    Source,
+    UnknownReleaseError,
+    identify_broker,
+    identify_release,
+    identify_unanswered,
+)
+from rollcall.client.admin import AdminClient
+from rollcall.client.cluster import ClusterDescription, Node, Via
+from rollcall.client.connection import Connection
+from rollcall.client.errors import ClientError, NoAnswerError, Trouble
+from rollcall.client.versions import ApiVersionsReply, BrokerVersions
+
+NO_ID = -1
+UNKNOWN = BrokerIdentity(Source.MISSING)
+NOTHING: Mapping[int, Range] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRow:
+    """One broker in a roll call."""
+
+    node: Node
+    """As the broker that was asked first tells of it."""
+    is_controller: bool = False
+    trouble: Trouble | None = None
+    """None when it answered."""
+    reason: str | None = None
+    identity: BrokerIdentity = UNKNOWN
+    start_time_ms: int = 0
+    """Its own word; 0 when it does not tell, or did not answer (536.4)."""
+    clock_ahead_ms: int = 0
+    """By how much, at least, its clock is ahead of ours: it started in our future."""
+    cluster_id: str | None = None
+    versions: BrokerVersions | None = None
+    via: Via | None = None
+    start_times: Mapping[int, int] | None = None
+    """What it tells of the others, by broker id; None when it did not answer."""
+    seconds: float = 0.0
+
+    @property
+    def answered(self) -> bool:
+        return self.trouble is None
+
+    @property
+    def start_time_source(self) -> Source:
+        return Source.REPORTED if self.start_time_ms else Source.MISSING
+
+    @property
+    def ranges(self) -> Mapping[int, Range]:
+        return self.versions.ranges if self.versions else NOTHING
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """What it reported, if that is a release number, or else every line it may be of."""
+        try:
+            if self.identity.version is not None:
+                return (Release.parse(self.identity.version),)
+            lines = self.identity.guess.lines if self.identity.guess else ()
+            return tuple(Release.parse(line) for line in lines)
+        except UnknownReleaseError:
+            return ()
+
+
+@dataclass(frozen=True, slots=True)
+class RollCall:
+    taken_at_ms: int
+    cluster: ClusterDescription
+    rows: tuple[BrokerRow, ...]
+
+    def row(self, broker_id: int) -> BrokerRow | None:
+        return next((row for row in self.rows if row.node.id == broker_id), None)
+
+    @property
+    def missing(self) -> tuple[BrokerRow, ...]:
+        return tuple(row for row in self.rows if not row.answered)
+
+
+async def roll_call(
+    client: AdminClient, *, clock: Callable[[], float] = time.time, keep_open: bool = False
+) -> RollCall:
+    """Ask every broker of the cluster. Connections stay for the next time only if told to."""
+    cluster = await client.describe_cluster(include_fenced=True)
+    limit = asyncio.Semaphore(client.config.parallel)
+    # a 0.8 knows of no brokers, not even itself, before the first topic
+    nodes = cluster.nodes or (Node(NO_ID, *cluster.asked),)
+
+    async def row_of(node: Node) -> BrokerRow:
+        async with limit:
+            row = await _ask(client, node, cluster, clock)
+            if not keep_open:
+                await client.release(node.address)
+            return row
+
+    rows = await asyncio.gather(*(row_of(node) for node in nodes))
+    ordered = tuple(sorted(rows, key=lambda row: row.node.id))
+    return RollCall(int(clock() * 1000), cluster, ordered)
+
+
+async def _ask(
+    client: AdminClient, node: Node, cluster: ClusterDescription, clock: Callable[[], float]
+) -> BrokerRow:
+    began = time.monotonic()
+    is_controller = node.id == cluster.controller_id
+    seconds = client.config.broker_timeout
+    try:
+        async with asyncio.timeout(seconds):
+            told = await client.describe_by(node.address, include_fenced=True)
+            connection = await client.connection(node.address)
+    except TimeoutError:
+        await client.release(node.address)
+        late = NoAnswerError(f"{node.address} did not answer within {seconds:g} s")
+        return _silent_row(node, is_controller, late, began)
+    except ClientError as error:
+        return _silent_row(node, is_controller, error, began)
+    return _row(node, is_controller, told, connection, int(clock() * 1000), began)
+
+
+def _silent_row(node: Node, is_controller: bool, error: ClientError, began: float) -> BrokerRow:
+    return BrokerRow(
+        node,
+        is_controller,
+        trouble=error.trouble,
+        reason=error.message,
+        seconds=time.monotonic() - began,
+    )
+
+
+def _row(
+    node: Node,
+    is_controller: bool,
+    told: ClusterDescription,
+    connection: Connection,
+    now_ms: int,
+    began: float,
+) -> BrokerRow:
+    itself = told.node(node.id)
+    start = itself.start_time_ms if itself else 0
+    versions = connection.versions
+    return BrokerRow(
+        node,
+        is_controller,
+        identity=_identity(told, versions, connection.config.release),
+        start_time_ms=start,
+        clock_ahead_ms=max(0, start - now_ms),
+        cluster_id=told.cluster_id,
+        versions=versions,
+        via=told.via,
+        start_times={other.id: other.start_time_ms for other in told.nodes},
+        seconds=time.monotonic() - began,
+    )
+
+
+def _identity(
+    told: ClusterDescription, versions: BrokerVersions, release: str | None
+) -> BrokerIdentity:
+    old = versions.reply is not ApiVersionsReply.ANSWERED
+    return identify_broker(
+        told.broker_software_name,
+        told.broker_software_version,
+        configured=release if old else None,
+        guess=guess_release(versions),
+    )
+
+
+def guess_release(versions: BrokerVersions) -> ReleaseGuess:
+    """What the broker's list says about its release."""
+    if versions.reply is not ApiVersionsReply.ANSWERED:
+        return identify_unanswered(closed=versions.reply is ApiVersionsReply.CLOSED)
+    return identify_release(
+        versions.ranges,
+        supported_features=versions.supported_features,
+        finalized_features=versions.finalized_features,
+    )
