@@ -208,6 +208,5 @@ FILES = Table(
 )
 
 TABLES: Mapping[str, Table] = {
-    table.name: table
-    for table in (USAGE, CONNECTIONS, CONNECTION_HOURS, BROKERS, REJECTS, FILES)
+    table.name: table for table in (USAGE, CONNECTIONS, CONNECTION_HOURS, BROKERS, REJECTS, FILES)
 }
