@@ -9,13 +9,12 @@ from pyspark.sql.types import (
     ArrayType,
     BooleanType,
     DataType,
-    DoubleType,
     IntegerType,
     LongType,
     StringType,
     StructField,
     StructType,
-    TimestampType,
+    TimestampNTZType,
 )
 
 REQUEST = "request"
@@ -50,8 +49,8 @@ FACTS = columns(
     # what the line is
     outcome=StringType(),
     reason=StringType(),
-    # the frame of a log line, when there is one
-    time=TimestampType(),
+    # the frame of a log line, when there is one; UTC
+    time=TimestampNTZType(),
     level=StringType(),
     # the oldest form of the request log that could have written the line
     form=StringType(),
@@ -70,18 +69,41 @@ FACTS = columns(
     client_id=StringType(),
     software_name=StringType(),
     software_version=StringType(),
-    # what became of it: the code at the top of the response (JSON forms), and the times
+    # what became of it: the code at the top of the response (JSON forms), and microseconds
     error_code=IntegerType(),
-    total_ms=DoubleType(),
-    request_queue_ms=DoubleType(),
-    local_ms=DoubleType(),
-    remote_ms=DoubleType(),
-    throttle_ms=DoubleType(),
-    response_queue_ms=DoubleType(),
-    send_ms=DoubleType(),
-    # what an ApiVersions answer told of the broker
+    total_us=LongType(),
+    throttle_us=LongType(),
+    # what an ApiVersions answer told of the broker, by key
     ranges=RANGES,
 )
 
 PARSED = StructType([*LINES.fields, *FACTS.fields])
 """What `parse_lines` gives: the lines, `broker` filled in, and the facts of each."""
+
+SUMS = columns(
+    file=StringType(),
+    cluster=StringType(),
+    # the setting of the source, which `broker` of the facts may fill in
+    source_broker=StringType(),
+    broker=StringType(),
+    hour=TimestampNTZType(),
+    **{
+        field.name: field.dataType
+        for field in FACTS.fields
+        if field.name not in {"time", "total_us", "throttle_us"}
+    },
+    # the line of a reject, how long it was and how it began
+    position=LongType(),
+    length=IntegerType(),
+    piece=StringType(),
+    # the sums
+    lines=LongType(),
+    first_seen=TimestampNTZType(),
+    last_seen=TimestampNTZType(),
+    total_us=LongType(),
+    longest_us=LongType(),
+    throttled=LongType(),
+    throttle_us=LongType(),
+)
+"""What `sum_lines` gives: lines that agree in everything but time are one row, and every table
+is made from these rows. A reject is a row of its own."""
