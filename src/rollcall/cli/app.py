@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from rollcall import __version__
-from rollcall.cli import protocol
+from rollcall.cli import pipeline, protocol, tables
 from rollcall.cli.output import print_error
 from rollcall.errors import RollcallError
 
@@ -25,7 +25,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,  # it would print local variables, and with them secrets
 )
+app.add_typer(pipeline.app, name="pipeline")
 app.add_typer(protocol.app, name="protocol")
+app.add_typer(tables.app, name="tables")
 
 
 def _show_version(wanted: bool) -> None:
