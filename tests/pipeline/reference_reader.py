@@ -18,7 +18,8 @@ from typing import Any
 from rollcall.catalog import api_names, known_apis
 
 FRAME = re.compile(
-    r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] (TRACE|DEBUG|INFO|WARN|ERROR|FATAL) (.*)", re.S
+    r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] (TRACE|DEBUG|INFO|WARN|ERROR|FATAL) (.*)",
+    re.DOTALL,
 )
 LOGGER = re.compile(r" \(([\w.$]+)\)$")
 COMPLETED = "Completed request:"
@@ -37,26 +38,27 @@ LISTENER = r",listener:(?P<listener>[^,]*)"
 TAILS = {
     "G": rf"{CONNECTION}{TIMES},throttleTime:(?P<throttle>{NUMBER}),{AFTER},{WHO}{LISTENER}"
     rf",clientInformation:ClientInformation\({INFORMATION}\){EXTRAS}",
-    "F": rf"{CONNECTION}{TIMES},throttleTime:(?P<throttle>{NUMBER}),{AFTER},{WHO}{LISTENER}{EXTRAS}",
+    "F": rf"{CONNECTION}{TIMES},throttleTime:(?P<throttle>{NUMBER}),{AFTER},{WHO}{LISTENER}"
+    rf"{EXTRAS}",
     "D": rf"{CONNECTION}{TIMES},{AFTER},{WHO}{LISTENER}",
     "C": rf"{CONNECTION}{TIMES},{AFTER},{WHO}",
     "B": rf"{CLIENT}{TIMES},{AFTER}",
     "A": rf"{CLIENT}totalTime:{NUMBER},queueTime:{NUMBER},localTime:{NUMBER}"
     rf",remoteTime:{NUMBER},sendTime:{NUMBER}",
 }
-TAIL_PATTERNS = {form: re.compile(tail, re.S) for form, tail in TAILS.items()}
+TAIL_PATTERNS = {form: re.compile(tail, re.DOTALL) for form, tail in TAILS.items()}
 
 HEADER = re.compile(
     r"RequestHeader\(apiKey=(?P<api>\w+), apiVersion=(?P<v>-?\d+), clientId=(?P<client>.*?), "
     r"correlationId=-?\d+\) -- (?P<body>.*)",
-    re.S,
+    re.DOTALL,
 )
 STRUCT = re.compile(
     r"\{api_key=(?P<api>-?\d+),api_version=(?P<v>-?\d+),correlation_id=-?\d+,"
     r"client_id=(?P<client>.*?)\} -- (?P<body>.*)",
-    re.S,
+    re.DOTALL,
 )
-NAMED = re.compile(r"Name: ?(?P<api>\w+); ?Version: ?(?P<v>-?\d+);(?P<body>.*)", re.S)
+NAMED = re.compile(r"Name: ?(?P<api>\w+); ?Version: ?(?P<v>-?\d+);(?P<body>.*)", re.DOTALL)
 NAMES = {
     "ProducerRequest": 0, "FetchRequest": 1, "OffsetRequest": 2, "TopicMetadataRequest": 3,
     "LeaderAndIsrRequest": 4, "StopReplicaRequest": 5, "UpdateMetadataRequest": 6,
@@ -70,7 +72,8 @@ NEXT_FIELDS = (
     ";PartitionState:",
 )  # fmt: skip
 NAMED_CLIENT = re.compile(
-    r".*?(?:; ClientId: |;ClientId:)(.*?)(?:" + "|".join(map(re.escape, NEXT_FIELDS)) + r"|$)", re.S
+    r".*?(?:; ClientId: |;ClientId:)(.*?)(?:" + "|".join(map(re.escape, NEXT_FIELDS)) + r"|$)",
+    re.DOTALL,
 )
 CONNECTION_ID = re.compile(r"(.+):(\d+)-(.+):(\d+?)((?:-\d+){0,2})")
 PEER = re.compile(r"(.+):(\d+)")
@@ -80,7 +83,7 @@ ANSWER = re.compile(r",response:\{error_code=0,api_(?:keys|versions)=\[(.*?)\]")
 HAS_REPLICA = {1, 2, 23}
 
 
-class Rejected(Exception):
+class RejectedError(Exception):
     """A line that should have been a request."""
 
 
@@ -115,7 +118,7 @@ def read_line(line: str) -> Request | None:
         return None
     frame = FRAME.fullmatch(line)
     if frame is None:
-        raise Rejected("no line of a log")
+        raise RejectedError("no line of a log")
     time, level, message = frame.groups()
     logger = LOGGER.search(message)
     if logger and logger[1] != "kafka.request.logger":
@@ -123,8 +126,9 @@ def read_line(line: str) -> Request | None:
     if not message.startswith(COMPLETED):
         return None
     if not logger:
-        raise Rejected("it ends before its end")
-    request = Request(datetime.strptime(time, "%Y-%m-%d %H:%M:%S,%f"), level)
+        raise RejectedError("it ends before its end")
+    # a log names no zone, and the tables hold UTC: both without one
+    request = Request(datetime.strptime(time, "%Y-%m-%d %H:%M:%S,%f"), level)  # noqa: DTZ007
     text = message[len(COMPLETED) : logger.start()]
     if text.startswith('{"'):
         _read_json(text, request)
@@ -146,7 +150,7 @@ def _read_json(text: str, request: Request) -> None:
         request.total_us = round(said["totalTimeMs"] * 1000)
         request.throttle_us = round(said["throttleTimeMs"] * 1000)
     except (ValueError, KeyError, TypeError) as error:
-        raise Rejected(str(error)) from error
+        raise RejectedError(str(error)) from error
     request.client_id = header.get("clientId") or None
     request.deprecated = header.get("requestApiVersionDeprecated", False)
     request.form = "J" if request.level == "INFO" else "I" if request.deprecated else "H"
@@ -171,11 +175,10 @@ def _read_json(text: str, request: Request) -> None:
 
 
 def _read_text(text: str, request: Request) -> None:
-    for form, pattern in TAIL_PATTERNS.items():
-        if tail := pattern.fullmatch(text):
-            break
-    else:
-        raise Rejected("no known end")
+    ends = ((form, pattern.fullmatch(text)) for form, pattern in TAIL_PATTERNS.items())
+    form, tail = next(((form, end) for form, end in ends if end), ("", None))
+    if tail is None:
+        raise RejectedError("no known end")
     request.form = form
     found = tail.groupdict()
     total = re.search(rf";totalTime:{NUMBER},(?:requestQ|q)ueueTime", text[tail.end("head") :])
@@ -210,14 +213,14 @@ def _read_head(head: str, request: Request) -> str:
     if header := (HEADER.fullmatch(head) or STRUCT.fullmatch(head)):
         api = header["api"]
         if not api.isdecimal() and api not in api_names():
-            raise Rejected(f"no API is called {api}")
+            raise RejectedError(f"no API is called {api}")
         request.api_key = int(api) if api.isdecimal() else api_names()[api]
         request.client_id = header["client"]
     elif (header := NAMED.fullmatch(head)) and header["api"] in NAMES:
         request.api_key = NAMES[header["api"]]
         request.client_id = _named_client(request.api_key, header["body"])
     else:
-        raise Rejected("no known beginning")
+        raise RejectedError("no known beginning")
     if request.client_id in ("", "null"):
         request.client_id = None
     request.api_version = int(header["v"])
@@ -240,7 +243,7 @@ def _place(request: Request, connection: str) -> None:
 def _whole(pattern: re.Pattern[str], text: str) -> re.Match[str]:
     found = pattern.fullmatch(text)
     if found is None:
-        raise Rejected(f"no address: {text}")
+        raise RejectedError(f"no address: {text}")
     return found
 
 
@@ -288,7 +291,7 @@ def read_files(
             counts["lines"] += 1
             try:
                 request = read_line(line)
-            except Rejected:
+            except RejectedError:
                 counts["rejected"] += 1
                 tables.rejects.add((str(path), number))
                 continue

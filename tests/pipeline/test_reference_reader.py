@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.reference_reader import Rejected, Request, read_files, read_line
+from tests.pipeline.reference_reader import RejectedError, Request, read_files, read_line
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"
 
@@ -61,7 +61,7 @@ def test_a_decimal_comma_is_no_end_of_a_number() -> None:
 def test_another_logger_is_skipped_and_half_a_line_rejected() -> None:
     assert read_line(f"{START} TRACE Processor 1 received (kafka.network.RequestChannel$)") is None
     assert read_line("") is None
-    with pytest.raises(Rejected):
+    with pytest.raises(RejectedError):
         read_line(SAMPLES["G"][:-10])
 
 

@@ -33,9 +33,10 @@ NUMBERED = re.compile(
 
 def messages(release: str) -> Iterator[tuple[int, int, str]]:
     """Key, version, and the text from the first body to the last, of real lines."""
-    for line in gzip.open(LOGS / f"{release}.log.gz", "rt", encoding="utf-8"):
+    text = gzip.decompress((LOGS / f"{release}.log.gz").read_bytes()).decode()
+    for line in text.split("\n"):
         _, found, rest = line.partition(" Completed request:")
-        if not found or not line.endswith("(kafka.request.logger)\n"):
+        if not found or not line.endswith("(kafka.request.logger)"):
             continue
         if rest.startswith('{"'):
             yield from _json_message(rest)
@@ -46,7 +47,7 @@ def messages(release: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _json_message(rest: str) -> Iterator[tuple[int, int, str]]:
-    said = json.loads(rest.removesuffix(" (kafka.request.logger)\n"))
+    said = json.loads(rest.removesuffix(" (kafka.request.logger)"))
     header = said["requestHeader"]
     if not said["isForwarded"]:
         said["request"].pop("cordonedLogDirs", None)  # tagged: there when it is not empty
