@@ -6,9 +6,13 @@ through `output` and no other way.
 
 In reading order:
 
-    app       the commands put together; where an error becomes a message and an exit code
-    output    text made safe for a terminal, tables, JSON
-    protocol  `rollcall protocol`: the messages of the Kafka protocol
+    app            the commands put together; where an error becomes a message and an exit code
+    output         text made safe for a terminal, tables, JSON
+    protocol       `rollcall protocol`: the messages of the Kafka protocol
+    spark          starting Spark for a command, and where tables and logs lie
+    pipeline       `rollcall pipeline`: request logs to tables
+    pipeline_view  how a run shows itself
+    tables         `rollcall tables`: what is in a folder of tables
 """
 
 from rollcall.cli.app import main

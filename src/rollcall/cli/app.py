@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from rollcall import __version__
-from rollcall.cli import cluster, protocol
+from rollcall.cli import cluster, pipeline, protocol, tables
 from rollcall.cli.api_versions import api_versions
 from rollcall.cli.brokers import brokers
 from rollcall.cli.connections import connections
@@ -31,7 +31,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,  # it would print local variables, and with them secrets
 )
+app.add_typer(pipeline.app, name="pipeline")
 app.add_typer(protocol.app, name="protocol")
+app.add_typer(tables.app, name="tables")
 app.add_typer(cluster.app, name="cluster")
 app.command()(brokers)
 app.command("api-versions")(api_versions)

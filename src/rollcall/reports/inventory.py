@@ -1,0 +1,140 @@
+"""The clients of a cluster: who they are, which software, and what they used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from rollcall.catalog import (
+    LibraryGuess,
+    Ranges,
+    Source,
+    identify_library,
+    known_libraries,
+)
+from rollcall.reports.reading import Reader
+from rollcall.reports.values import Client, ClientKey, Use
+
+HOSTS_SHOWN = 20
+IDS_SHOWN = 5
+KEY = "cluster, principal, application, software_name"
+WORDS = {
+    "key": KEY,
+    "in_order": ", ".join(f"{name} NULLS FIRST" for name in KEY.split(", ")),
+    "hosts": HOSTS_SHOWN,
+    "ids": IDS_SHOWN,
+}
+
+USES = """
+SELECT {key}, api_key, api_version, software_version,
+  CAST(sum(requests) AS BIGINT), min(first_seen), max(last_seen)
+FROM sightings GROUP BY ALL ORDER BY {in_order}, api_key, api_version, software_version
+"""
+PEOPLE = """
+SELECT {key}, bool_and(inferred),
+  list_sort(list(DISTINCT host))[1:{hosts}], count(DISTINCT host),
+  list_sort(list(DISTINCT client_id))[1:{ids}], count(DISTINCT client_id),
+  list_sort(list(DISTINCT listener)),
+  list_sort(list_distinct(flatten(list(other_names) FILTER (other_names IS NOT NULL))))
+FROM sightings GROUP BY ALL ORDER BY {in_order}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    clients: tuple[Client, ...]
+    listeners: Mapping[ClientKey, tuple[str, ...]]
+
+    @property
+    def unidentified_requests(self) -> int:
+        return sum(client.requests for client in self.clients if not client.is_identified)
+
+
+def read_inventory(reader: Reader, told: Mapping[str | None, Ranges]) -> Inventory:
+    """Clients with their libraries; `told` is what the brokers of each cluster have in common."""
+    uses = {
+        ClientKey(*key): tuple(Use(*row[4:]) for row in rows)
+        for key, rows in groupby(reader.rows(USES.format(**WORDS)), lambda row: row[:4])
+    }
+    identify = Identifier(told)
+    clients, listeners = [], {}
+    for row in reader.rows(PEOPLE.format(**WORDS)):
+        key = ClientKey(*row[:4])
+        listeners[key] = tuple(row[9] or ())
+        client = Client(
+            *key,
+            named=_named(key.software, inferred=row[4]),
+            uses=uses[key],
+            hosts=tuple(row[5] or ()),
+            host_count=row[6],
+            client_ids=tuple(row[7] or ()),
+            client_id_count=row[8],
+            other_names=tuple(row[10] or ()),
+        )
+        clients.append(client.with_guesses(identify.guesses(client)))
+    return Inventory(tuple(clients), listeners)
+
+
+def with_connections(
+    clients: Iterable[Client], counts: Mapping[ClientKey, int]
+) -> tuple[Client, ...]:
+    return tuple(replace(it, connections=counts.get(it.key, 0)) for it in clients)
+
+
+def _named(software: str | None, *, inferred: bool) -> Source:
+    if software is None:
+        return Source.MISSING
+    return Source.INFERRED if inferred else Source.REPORTED
+
+
+Versions = tuple[tuple[int, tuple[int, ...]], ...]
+
+
+class Identifier:
+    """Asks the catalog which library a client is; many clients are alike, so answers are kept."""
+
+    def __init__(self, told: Mapping[str | None, Ranges]) -> None:
+        self._told = told
+        self._reported: dict[tuple[str, str | None], LibraryGuess] = {}
+        self._inferred: dict[tuple[str | None, str | None, Versions], LibraryGuess] = {}
+        self._own_ids = [it for row in known_libraries().values() for it in row.client_ids]
+
+    def guesses(self, client: Client) -> Mapping[str | None, LibraryGuess]:
+        versions = dict.fromkeys(use.software_version for use in client.uses)
+        if client.software is not None:
+            return {version: self._report(client.software, version) for version in versions}
+        return {version: self._infer(client) for version in versions}
+
+    def _report(self, name: str, version: str | None) -> LibraryGuess:
+        if (name, version) not in self._reported:
+            self._reported[name, version] = identify_library(name, version)
+        return self._reported[name, version]
+
+    def _infer(self, client: Client) -> LibraryGuess:
+        versions = _versions(client.uses)
+        client_id = next(filter(self._is_default, client.client_ids), None)
+        asked = client.cluster, client_id, versions
+        if asked not in self._inferred:
+            self._inferred[asked] = identify_library(
+                client_id=client_id,
+                api_versions=dict(versions),
+                broker_ranges=self._told.get(client.cluster),
+            )
+        return self._inferred[asked]
+
+    def _is_default(self, client_id: str) -> bool:
+        return any(pattern.fullmatch(client_id) for pattern in self._own_ids)
+
+
+def _versions(uses: Iterable[Use]) -> Versions:
+    return tuple(
+        (key, tuple(dict.fromkeys(use.api_version for use in rows)))
+        for key, rows in groupby(uses, lambda use: use.api_key)
+    )
+
+
+def libraries_of(client: Client) -> Iterator[str]:
+    """Every library that it may be."""
+    for guess in (client.guesses or {}).values():
+        yield from (candidate.library for candidate in guess.candidates)

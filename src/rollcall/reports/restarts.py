@@ -1,0 +1,249 @@
+"""When brokers started, from roll calls (KIP-536): by their clocks, and by ours.
+
+A start time is told by the broker's clock, which may be wrong by minutes. The roll calls bound it:
+it lies after the last one that saw the start before, and before the first one that saw this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rollcall.reports.flat import flat_broker, to_arrow
+from rollcall.reports.question import EVERYTHING, Question
+from rollcall.reports.reading import Reader, open_tables
+from rollcall.tables.folder import Snapshot
+
+FLAPPING_STARTS = 3
+FLAPPING_GAP = timedelta(hours=2)
+"""So many starts with no longer pause between them are one flapping broker."""
+WAVE_GAP = timedelta(hours=1)
+
+SIGHTINGS = """
+SELECT cluster, node_id, host, port, trouble, start_time, min(first_seen), max(last_seen),
+  any_value(software_name), any_value(software_version), any_value(software_source)
+FROM {brokers} WHERE source = 'roll call' AND {where}
+GROUP BY cluster, node_id, host, port, trouble, start_time, hour
+ORDER BY cluster, node_id, min(first_seen), max(last_seen)
+"""
+
+
+class Seen(NamedTuple):
+    """A broker as roll calls saw it, unchanged, for a while."""
+
+    cluster: str | None
+    node_id: int | None
+    host: str | None
+    port: int | None
+    trouble: str | None
+    start_time: datetime | None
+    first: datetime
+    last: datetime
+    software_name: str | None = None
+    software_version: str | None = None
+    software_source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    told: datetime
+    """By the broker's clock."""
+    after: datetime | None
+    """The last roll call that saw it in the life before; None for the first start seen."""
+    seen: datetime
+    """The first roll call that saw this start."""
+    moved_from: str | None = None
+    """Its address before, when that is another."""
+    is_earlier: bool = False
+    """Its start time is before the last one: the clock was set back, or is another machine's."""
+
+    @property
+    def clock_off(self) -> timedelta:
+        """By how much its clock is ahead of ours at least; negative when it is behind."""
+        if self.told > self.seen:
+            return self.told - self.seen
+        if self.after is not None and self.told < self.after:
+            return self.told - self.after
+        return timedelta()
+
+    @property
+    def time(self) -> datetime:
+        """By our clock, as near as the roll calls tell."""
+        return self.told - self.clock_off
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One start, or many in a row: a restart loop is one flapping broker, not 50 restarts."""
+
+    starts: tuple[Start, ...]
+
+    @property
+    def is_flapping(self) -> bool:
+        return len(self.starts) >= FLAPPING_STARTS
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerStarts:
+    cluster: str | None
+    node_id: int | None
+    address: str
+    software_name: str | None
+    software_version: str | None
+    software_source: str | None
+    episodes: tuple[Episode, ...]
+    """In order; empty for a broker that never told a start time."""
+    trouble: str | None
+    """Why it did not answer the newest roll call; None when it did."""
+    last_seen: datetime
+
+    @property
+    def start(self) -> Start | None:
+        return self.episodes[-1].starts[-1] if self.episodes else None
+
+    @property
+    def restarts(self) -> int:
+        """Starts within the window, a flapping broker's once; the first one seen is none."""
+        return sum(1 for it in self.episodes if it.is_flapping or it.starts[-1].after is not None)
+
+    @property
+    def is_flapping(self) -> bool:
+        return bool(self.episodes) and self.episodes[-1].is_flapping
+
+
+@dataclass(frozen=True, slots=True)
+class Wave:
+    """Starts of several brokers, one after another."""
+
+    first: datetime
+    last: datetime
+    brokers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Restarts:
+    first: datetime | None
+    last: datetime | None
+    brokers: tuple[BrokerStarts, ...]
+    """Those that started last first; those that tell no start time last (536.4)."""
+    waves: tuple[Wave, ...] = ()
+    fewest_up: tuple[int, datetime] | None = None
+    """How few answered a roll call together, and when; None when all always did."""
+
+    @property
+    def up_together_since(self) -> datetime | None:
+        """Since when all brokers run; None while one is down or does not tell."""
+        if not self.brokers or any(it.trouble or it.start is None for it in self.brokers):
+            return None
+        return max(it.start.time for it in self.brokers if it.start)
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table`, a row each."""
+        return to_arrow(map(flat_broker, self.brokers))
+
+
+def restarts(tables: Path | str | Snapshot, *, question: Question = EVERYTHING) -> Restarts:
+    reader = open_tables(tables, question)
+    seen = [Seen(*row) for row in reader.rows(_query(reader))]
+    return judge_restarts(seen)
+
+
+def _query(reader: Reader) -> str:
+    return SIGHTINGS.format(brokers=reader.table("brokers"), where=reader.window())
+
+
+def judge_restarts(seen: Sequence[Seen]) -> Restarts:
+    brokers = [
+        _broker(list(rows)) for _, rows in groupby(seen, key=lambda it: (it.cluster, it.node_id))
+    ]
+    brokers.sort(key=lambda it: (it.start is None, -(it.start.time.timestamp() if it.start else 0)))
+    return Restarts(
+        min((it.first for it in seen), default=None),
+        max((it.last for it in seen), default=None),
+        tuple(brokers),
+        tuple(_waves(brokers)),
+        _fewest_up(seen),
+    )
+
+
+def _broker(rows: list[Seen]) -> BrokerStarts:
+    last = max(rows, key=lambda it: it.last)
+    told = [it for it in rows if it.software_version is not None]
+    software = told[-1][8:11] if told else (None, None, None)
+    return BrokerStarts(
+        last.cluster,
+        last.node_id,
+        f"{last.host}:{last.port}",
+        *software,
+        tuple(_episodes(list(_starts(rows)))),
+        last.trouble,
+        last.last,
+    )
+
+
+def _starts(rows: Iterable[Seen]) -> Iterator[Start]:
+    """A start time is new when it is another than before, also when it is lower."""
+    before: Seen | None = None
+    for row in rows:
+        if row.start_time is None or row.trouble is not None:
+            continue
+        if before is None or row.start_time != before.start_time:
+            moved = before is not None and (row.host, row.port) != (before.host, before.port)
+            yield Start(
+                row.start_time,
+                before.last if before else None,
+                row.first,
+                f"{before.host}:{before.port}" if before and moved else None,
+                bool(before and before.start_time and row.start_time < before.start_time),
+            )
+        before = row
+
+
+def _episodes(starts: Sequence[Start]) -> Iterator[Episode]:
+    runs: list[list[Start]] = []
+    for start in starts:
+        if runs and start.time - runs[-1][-1].time <= FLAPPING_GAP:
+            runs[-1].append(start)
+        else:
+            runs.append([start])
+    for run in runs:
+        if len(run) >= FLAPPING_STARTS:
+            yield Episode(tuple(run))
+        else:
+            yield from (Episode((start,)) for start in run)
+
+
+def _waves(brokers: Sequence[BrokerStarts]) -> Iterator[Wave]:
+    """Restarts of several brokers, with less than an hour from one to the next."""
+    times = sorted(
+        (episode.starts[-1].time, f"{it.node_id}")
+        for it in brokers
+        for episode in it.episodes
+        if episode.starts[-1].after is not None and not episode.is_flapping
+    )
+    runs: list[list[tuple[datetime, str]]] = []
+    for time, name in times:
+        if runs and time - runs[-1][-1][0] <= WAVE_GAP:
+            runs[-1].append((time, name))
+        else:
+            runs.append([(time, name)])
+    for run in runs:
+        names = tuple(dict.fromkeys(name for _, name in run))
+        if len(names) > 1:
+            yield Wave(run[0][0], run[-1][0], names)
+
+
+def _fewest_up(seen: Sequence[Seen]) -> tuple[int, datetime] | None:
+    """Brokers that did not answer at the same time, at its worst."""
+    down = [it for it in seen if it.trouble is not None]
+    known = len({(it.cluster, it.node_id) for it in seen})
+    worst: tuple[int, datetime] | None = None
+    for at in sorted({it.first for it in down}):
+        out = {(it.cluster, it.node_id) for it in down if it.first <= at <= it.last}
+        if worst is None or known - len(out) < worst[0]:
+            worst = known - len(out), at
+    return worst
