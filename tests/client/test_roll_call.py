@@ -1,6 +1,7 @@
 """The roll call: a row for every broker, whatever it does."""
 
 import asyncio
+import random
 import time
 from dataclasses import dataclass
 
@@ -208,3 +209,57 @@ async def test_no_more_brokers_are_asked_at_a_time_than_allowed() -> None:
     assert len(calls.rows) == 12
     assert calls.missing == ()
     assert most <= 5  # three, the first connection, and one that is just closing
+
+
+async def test_brokers_behind_one_address_do_not_close_each_others_connection() -> None:
+    proxy = ScriptedBroker(delay=0.002)
+    async with running(proxy) as [address]:
+        proxy.nodes = [(i, address, None, 1000 + i) for i in range(20)]
+        calls = await call(address, ClientConfig(parallel=3))
+    assert calls.missing == ()
+    assert [row.start_time_ms for row in calls.rows] == [1000 + i for i in range(20)]
+    assert proxy.connections == 1
+
+
+async def test_a_broker_that_hung_is_asked_on_a_new_connection_the_next_time() -> None:
+    broker = Bad(id=2, how="good")
+    async with (
+        running(ScriptedBroker(id=1), broker) as [address, _],
+        AdminClient([address], CONFIG) as client,
+    ):
+        troubles = []
+        for how in ("good", "hangs", "good"):
+            broker.how = how
+            row = (await roll_call(client, keep_open=True)).row(2)
+            assert row is not None
+            troubles.append(row.trouble)
+    assert troubles == [None, Trouble.MUTE, None]
+    assert broker.connections == 2
+
+
+async def test_random_answers_are_rows_with_trouble_and_nothing_else() -> None:
+    """Whatever bytes come back, a broker costs its row and no more."""
+
+    @dataclass
+    class Mutating(ScriptedBroker):
+        seed: int = 0
+
+        async def answer(
+            self, request: Request, talk: ServerConversation, number: int
+        ) -> bytes | None:
+            good = await super().answer(request, talk, number)
+            dice = random.Random(f"{self.seed} {request.api_key} {number}")
+            if good is None or dice.random() < 0.3:
+                return good
+            bad = bytearray(good)
+            for _ in range(dice.choice((1, 1, 2, 8))):
+                bad[dice.randrange(8, len(bad))] = dice.randrange(256)
+            return bytes(bad)
+
+    good = ScriptedBroker(id=1000, software=("Kafka", "4.3.0"))
+    mutating = [Mutating(id=i, seed=i, ranges=ranges_of("3.9")) for i in range(120)]
+    async with running(good, *mutating) as [address, *_]:
+        calls = await call(address)
+    assert len(calls.rows) == 121
+    assert calls.rows[-1].identity.version == "4.3.0"
+    assert 10 < len(calls.missing) < 121

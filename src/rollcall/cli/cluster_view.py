@@ -32,7 +32,7 @@ class PlainLines:
         first = node.id not in self._seen
         self._seen[node.id] = node.state
         if node.state == "down":
-            self._say(f"node {node.id} is down ({node.ended}), it will be started again")
+            self._say(f"node {node.id} is down ({node.ended})")
         elif node.state == "ended" and not self._only_trouble:
             self._say(f"node {node.id} has ended")
         elif node.state == "up" and (node.starts > 1 or not self._only_trouble):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -109,11 +110,13 @@ async def roll_call(
     limit = asyncio.Semaphore(client.config.parallel)
     # a 0.8 knows of no brokers, not even itself, before the first topic
     nodes = cluster.nodes or (Node(NO_ID, *cluster.asked),)
+    users = Counter(node.address for node in nodes)  # behind a proxy several share an address
 
     async def row_of(node: Node) -> BrokerRow:
         async with limit:
             row = await _ask(client, node, cluster, clock)
-            if not keep_open:
+            users[node.address] -= 1
+            if not keep_open and not users[node.address]:
                 await client.release(node.address)
             return row
 
@@ -133,7 +136,7 @@ async def _ask(
             told = await client.told_by(node.address)
             connection = await client.connection(node.address)
     except TimeoutError:
-        await client.release(node.address)
+        await client.release(node.address)  # nothing good will come through it any more
         late = NoAnswerError(f"{node.address} did not answer within {seconds:g} s")
         return _silent_row(node, is_controller, late, began)
     except ClientError as error:

@@ -157,6 +157,11 @@ async def open_wire(
     context: ssl.SSLContext | None,
     seconds: float,
 ) -> Wire:
+    if not 0 < address.port < 65536 or not address.host or "\0" in address.host:
+        # brokers tell any text and number; some resolvers take them modulo 65536
+        raise UnreachableError(
+            f"{str(address)!r} is no address", hint="check what the brokers advertise"
+        )
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(seconds):
