@@ -17,6 +17,7 @@ from rollcall.cli.api_versions import api_versions
 from rollcall.cli.brokers import brokers
 from rollcall.cli.connections import connections
 from rollcall.cli.features import features
+from rollcall.cli.generate_logs import generate_logs
 from rollcall.cli.identify import identify
 from rollcall.cli.output import print_error
 from rollcall.cli.wait_restart import wait_restart
@@ -41,6 +42,7 @@ app.command()(features)
 app.command("wait-restart")(wait_restart)
 app.command()(identify)
 app.command()(connections)
+app.command()(generate_logs)
 
 
 def _show_version(wanted: bool) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillRunning
 from dataclasses import asdict, dataclass
+from datetime import UTC, timedelta
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -16,9 +17,9 @@ from rollcall.pipeline.generate.lines import generate_lines
 from rollcall.pipeline.generate.plan import File, GenerateSettings, Plan
 from rollcall.pipeline.generate.truth import Truth
 
-TRUTH = "_fleet.json"
-"""Its name begins with an underscore, as that of every file which is no data for Hadoop."""
-UNFINISHED = "_unfinished"
+TRUTH = ".fleet.json"
+"""A name that begins with a dot is nobody's log: a run over the folder passes it by."""
+UNFINISHED = ".unfinished"
 POLL_SECONDS = 0.5
 
 Progress = Callable[[int, int], None]
@@ -127,6 +128,9 @@ class _Folder:
                 f"could not rename a part to {target.toString()}",
                 hint="check the permissions of the folder, and delete it before the next try",
             )
+        # as if it had been rolled when its hour ended: a log of this minute counts as unfinished
+        rolled = (file.hour + timedelta(hours=1)).replace(tzinfo=UTC)
+        self._system.setTimes(target, int(rolled.timestamp() * 1000), -1)
         return int(part.getLen())
 
     def drop(self, name: str) -> None:
