@@ -133,7 +133,7 @@ def test_885_3_software_is_any_text_or_nothing_for_all_or_for_one_node() -> None
     assert (config.rack_of(1), config.rack_of(2)) == (None, "b")
 
 
-def test_limits_and_request_log() -> None:
+def test_limits_request_log_and_metrics() -> None:
     config = parsed(
         """
         [limits]
@@ -143,8 +143,14 @@ def test_limits_and_request_log() -> None:
         [request_log]
         format = "text"
         level = "INFO"
+
+        [metrics]
+        connections_gauge = "kafka_connections"
+        max_software = 5
         """
     )
+    assert config.metrics.connections_gauge == "kafka_connections"
+    assert config.metrics.max_software == 5
     assert (config.limits.max_connections, config.limits.idle_seconds) == (7, 3.0)
     assert (config.log_format, config.log_level) == (RequestLogFormat.TEXT, RequestLogLevel.INFO)
 
@@ -185,6 +191,8 @@ def test_limits_and_request_log() -> None:
         ),
         ("[listeners.A]\nsecurity_protocol='SASL_PLAINTEXT'", "there are no users", "users.toml"),
         ("[listeners.A]\nrequire_describe = true", "has no authorizer to ask", "[authorizer]"),
+        ("[metrics]\nconnections_gauge = 'a-b'", "metrics.connections_gauge is 'a-b'", "letters"),
+        ("[metrics]\nmax_software = 0", "metrics.max_software is 0", "1 or more"),
         ("[authorizer]\ndefault = ['READ']", "authorizer.default has 'READ'", "DESCRIBE"),
         ("[authorizer]\ndefault = 'ALL'", "authorizer.default is 'ALL'", "a list of texts"),
         ("[authorizer]\nsuper_users = ['root']", "'root', which is no principal", "User:root"),

@@ -183,3 +183,11 @@ async def test_a_node_that_registers_anew_is_told_with_its_new_epoch() -> None:
         epoch = register(controller, node)
         await until(lambda: node.epochs[-1] == epoch)
         assert node.epochs[0] < epoch
+
+
+async def test_a_node_that_cannot_be_told_anything_does_not_stop_the_others() -> None:
+    node = FakeNode(1)
+    async with controlled(node, expected=2) as controller:
+        nowhere = Broker(2, ())
+        controller.roster.register(nowhere, "a-cluster", uuid4(), controller.clock())
+        await until(lambda: node.view == [1, 2])

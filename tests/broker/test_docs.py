@@ -19,7 +19,7 @@ SETTINGS = [
     "brokers", "host", "base_port", "cluster_id", "advertised_host", "users", "name", "version",
     "rack", "security_protocol", "dialect", "port", "mechanisms", "tls.certificate", "tls.key",
     "tls.authorities", "tls.client_auth", "on_unsupported", "authorize", "require_describe",
-    "super_users", "default", "allow", "format", "level",
+    "super_users", "default", "allow", "format", "level", "connections_gauge", "max_software",
     *(limit.name for limit in fields(Limits)),
 ]  # fmt: skip
 OPTIONS = ["--brokers", "--data-dir", "--host", "--base-port", "--config", "--json"]
@@ -68,7 +68,7 @@ def test_the_example_is_not_what_one_gets_without_it(example: Path) -> None:
     same = [f.name for f in fields(config) if getattr(config, f.name) == getattr(plain, f.name)]
     assert set(same) <= {
         "brokers", "cluster_id", "host", "advertised_host", "base_port", "software",
-        "log_format", "log_level",
+        "log_format", "log_level", "metrics",
     }  # fmt: skip
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from rollcall.broker import keeper as keepers
-from rollcall.broker.config import ClusterConfig, NodeConfig
+from rollcall.broker.config import ClusterConfig
 from rollcall.broker.keeper import Keeper, NodeState
+from rollcall.broker.node_config import NodeConfig
 from tests.broker.running import is_alive, until
 
 FAILED = {"failed": "the port is taken", "hint": "choose another"}

@@ -11,9 +11,10 @@ import pytest
 
 from rollcall.broker.answers import broker_registration
 from rollcall.broker.cache import Broker, Endpoint
-from rollcall.broker.config import INTERNAL, ClusterConfig, NodeConfig
+from rollcall.broker.config import INTERNAL, ClusterConfig
 from rollcall.broker.link import ask, linked
 from rollcall.broker.node import Node
+from rollcall.broker.node_config import NodeConfig
 from rollcall.broker.ports import HTTP, Ports
 from rollcall.client import (
     Address,
@@ -25,6 +26,7 @@ from rollcall.client import (
     SaslConfig,
     connect,
 )
+from rollcall.protocol.error_codes import error_code
 from tests.broker.running import PATIENCE, get, until
 from tests.broker.running import ask as ask_once
 
@@ -124,6 +126,29 @@ async def test_the_internal_listener_lists_what_the_cluster_says_to_itself(tmp_p
     listed = controller.versions.ranges.keys() - {17, 18, 36}
     assert listed == {UPDATE_METADATA, REGISTRATION, HEARTBEAT}
     assert controller.versions.dialect == "kip"
+
+
+async def test_35_2_every_version_listed_there_gets_a_valid_answer_and_changes_nothing(
+    tmp_path: Path,
+) -> None:
+    async with running(node_config(tmp_path)) as node:
+        link = await let_in(node.config, "cluster", SECRET, "SCRAM-SHA-256")
+        view, errors = node.facts.cache.view, {}
+        for key, offered in link.versions.ranges.items():
+            for version in range(offered.low, offered.high + 1):
+                named = {"client_software_name": "a", "client_software_version": "1"}
+                answer = await link.ask(key, version, **(named if key == API_VERSIONS else {}))
+                errors.setdefault(key, set()).add(error_code(answer.error_code).name)
+        await link.close()
+        assert node.facts.cache.view == view
+    assert errors == {
+        UPDATE_METADATA: {"STALE_CONTROLLER_EPOCH"},
+        REGISTRATION: {"INCONSISTENT_CLUSTER_ID"},
+        HEARTBEAT: {"BROKER_ID_NOT_REGISTERED"},
+        API_VERSIONS: {"NONE"},
+        17: {"ILLEGAL_SASL_STATE"},
+        36: {"ILLEGAL_SASL_STATE"},
+    }
 
 
 async def test_a_node_that_is_not_the_controller_takes_no_registrations(tmp_path: Path) -> None:

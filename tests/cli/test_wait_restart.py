@@ -5,25 +5,30 @@ import time
 import pytest
 
 from tests.cli.scripted_cluster import rollcall, serving
-from tests.client.scripted import ScriptedBroker
+from tests.client.scripted import METADATA, ScriptedBroker
 
 BEFORE, AFTER = 1_700_000_000_000, 1_700_000_500_000
 
 
-def restart_later(broker: ScriptedBroker, start: int) -> threading.Timer:
+def restart_later(broker: ScriptedBroker, start: int) -> threading.Thread:
+    """When its start time was asked for in the second look, so that the first is past."""
+
     def restart() -> None:
+        deadline = time.monotonic() + 30
+        while len(broker.asked(METADATA)) < 4 and time.monotonic() < deadline:
+            time.sleep(0.01)
         broker.start_time_ms = start
 
-    timer = threading.Timer(0.3, restart)
-    timer.start()
-    return timer
+    thread = threading.Thread(target=restart, daemon=True)
+    thread.start()
+    return thread
 
 
 def test_536_5_a_restart_is_exit_code_0_and_told_as_it_goes() -> None:
     with serving(ScriptedBroker(start_time_ms=BEFORE)) as [broker]:
-        timer = restart_later(broker, AFTER)
+        restart = restart_later(broker, AFTER)
         result = rollcall("wait-restart", broker.address, "--broker", 1, "--poll", 0.05)
-        timer.join()
+        restart.join()
     assert result.code == 0
     assert result.out.splitlines() == [
         "broker 1: waiting for another start than 2023-11-14 22:13:20",
@@ -34,9 +39,9 @@ def test_536_5_a_restart_is_exit_code_0_and_told_as_it_goes() -> None:
 
 def test_536_5_a_lower_start_time_is_a_warning_on_stderr() -> None:
     with serving(ScriptedBroker(start_time_ms=AFTER)) as [broker]:
-        timer = restart_later(broker, BEFORE)
+        restart = restart_later(broker, BEFORE)
         result = rollcall("wait-restart", broker.address, "--all", "--poll", 0.05)
-        timer.join()
+        restart.join()
     assert result.code == 0
     assert "warning: broker 1 started at 2023-11-14 22:13:20" in result.err
     assert "its clock went back" in result.err

@@ -30,8 +30,8 @@ def broker() -> ScriptedBroker:
 
 def config(mechanism: str = "SCRAM-SHA-256", password: str = "sesame") -> ClientConfig:
     return ClientConfig(
-        request_timeout=5,
-        api_versions_timeout=0.5,
+        request_timeout=10,
+        api_versions_timeout=5,
         sasl=SaslConfig(mechanism=mechanism, username="alice", password=password),
     )
 
@@ -74,7 +74,7 @@ async def test_deriving_the_key_does_not_hold_up_the_loop(
     slow = scram_keys.salt_password
 
     def slower(*arguments: object) -> bytes:
-        time.sleep(0.3)
+        time.sleep(1.0)
         return slow(*arguments)  # type: ignore[arg-type]
 
     async with running(broker()) as [address]:
@@ -85,7 +85,7 @@ async def test_deriving_the_key_does_not_hold_up_the_loop(
             await asyncio.sleep(0.005)
             longest, last = max(longest, time.monotonic() - last), time.monotonic()
         await (await task).close()
-    assert longest < 0.2
+    assert longest < 0.8
 
 
 class BareTokens(ScriptedBroker):

@@ -28,7 +28,7 @@ def fleet() -> Iterator[Address]:
 
 
 async def test_885_2_hundreds_of_brokers_are_asked_at_once(fleet: Address) -> None:
-    config = ClientConfig(broker_timeout=2.0, api_versions_timeout=5.0)
+    config = ClientConfig(broker_timeout=6.0, api_versions_timeout=20.0)
     began = time.monotonic()
     async with AdminClient([fleet], config) as client:
         calls = await roll_call(client)
@@ -38,4 +38,4 @@ async def test_885_2_hundreds_of_brokers_are_asked_at_once(fleet: Address) -> No
     assert [row.trouble for row in calls.missing].count(Trouble.MUTE) == 3
     assert len(calls.missing) == 6
     assert calls.rows[7].start_time_ms == 1_700_000_000_007
-    assert took < 10  # one after another they would take a minute
+    assert took < 30  # one after another they would take a minute

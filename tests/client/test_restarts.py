@@ -13,7 +13,7 @@ from rollcall.protocol.conversation import ServerConversation
 from rollcall.protocol.headers import Request
 from tests.client.scripted import HANG_UP, ScriptedBroker, running
 
-CONFIG = ClientConfig(broker_timeout=1, backoff=0.01, backoff_max=0.02, rounds=1)
+CONFIG = ClientConfig(broker_timeout=5, backoff=0.01, backoff_max=0.02, rounds=1)
 BEFORE, AFTER = 1_700_000_000_000, 1_700_000_500_000
 
 
@@ -64,7 +64,7 @@ async def watch(
     brokers: list[int] | None,
     *acts: Callable[[], object],
     after: int | None = None,
-    seconds: float = 5.0,
+    seconds: float = 20.0,
 ) -> list[tuple[int, Step]]:
     """What is told, with the next act done after each time that something new was told."""
     told: list[Progress] = []
@@ -145,7 +145,7 @@ async def test_536_5_the_whole_cluster_one_after_another() -> None:
         told: list[Progress] = []
         cluster.down(1)
         cluster.hear(1, BEFORE)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             async for one in watch_restarts(client, poll=0.02):
                 told.append(one)
                 if one.step is Step.DOWN:
@@ -170,7 +170,7 @@ async def test_536_5_two_that_are_down_together_are_told_once() -> None:
                 told.append((one.broker, one.step))
 
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(listen(), 0.5)
+            await asyncio.wait_for(listen(), 2)
     assert told.count((1, Step.DOWN_TOGETHER)) == 1
     assert told.count((2, Step.DOWN_TOGETHER)) == 1
 

@@ -1,3 +1,4 @@
+import copy
 from uuid import UUID
 
 import pytest
@@ -70,6 +71,12 @@ def test_replace_changes_a_copy() -> None:
     before = METADATA(controller_id=1, cluster_id="c")
     after = before.replace(controller_id=2)
     assert (before.controller_id, after.controller_id, after.cluster_id) == (1, 2, "c")
+
+
+def test_a_copy_of_a_frozen_message_is_the_message() -> None:
+    message = METADATA(brokers=[METADATA.MetadataResponseBroker()])
+    assert copy.copy(message) is message
+    assert copy.deepcopy([message])[0] is message
 
 
 def test_messages_are_equal_by_their_fields() -> None:

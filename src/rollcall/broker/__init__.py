@@ -9,14 +9,15 @@ of connections, metrics and the request log are the trade of `server`.
 
 In reading order:
 
-- `config`; `document`, `config_listeners`, `config_file`: what a cluster is told, and the file that
-  tells it
+- `config`, `node_config`: what a cluster is told, and each of its nodes
+- `document`, `config_listeners`, `config_file`: the file that tells it
 - `cache`, `authorizer`: what a node knows of the cluster, and what a principal may do on it
 - `answers/`: one module per API
 - `roster`: the controller's book of live brokers
 - `link`, `membership`, `controller`: how nodes and controller talk
 - `handlers`, `node`: all of it put on listeners
-- `process`, `keeper`, `ports`, `supervisor`: processes, and what all of them agree on
+- `process`, `keeper`: the process of a node, and who keeps it running
+- `ports`, `data_folder`, `supervisor`: what all nodes agree on, and the cluster as a whole
 - `security`: the numbers of the security protocols
 """
 

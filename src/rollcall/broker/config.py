@@ -1,13 +1,10 @@
 """What a cluster is told: frozen, checked when made, and the same for all of its nodes.
 
-`config_file` makes it from a document; a node gets it from the supervisor as it is.
+`config_file` makes it from a document.
 """
 
-import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import BinaryIO
 
 from rollcall import __version__
 from rollcall.broker.authorizer import EVERYBODY, Authorizer
@@ -20,8 +17,10 @@ from rollcall.server import (
     RequestLogFormat,
     RequestLogLevel,
     SecurityProtocol,
+    ServerConfig,
     TlsConfig,
 )
+from rollcall.server.config import CONNECTIONS_GAUGE
 
 INTERNAL = "INTERNAL"
 """The listener that is closed to all but the cluster."""
@@ -30,7 +29,6 @@ LOOPBACK = "127.0.0.1"
 """Where it listens, as all nodes run on one machine."""
 
 MAX_BROKERS = 100
-_SIZE_BYTES = 4
 _ALL_ADDRESSES = {"0.0.0.0", "::", "*"}  # noqa: S104 - to be refused, not to be bound
 
 
@@ -80,6 +78,14 @@ DEFAULT_LISTENERS = (
 
 
 @dataclass(frozen=True, kw_only=True)
+class MetricsPlan:
+    """The gauge of connections (KIP-511): its name, and how many names may be in it."""
+
+    connections_gauge: str = CONNECTIONS_GAUGE
+    max_software: int = ServerConfig.max_software
+
+
+@dataclass(frozen=True, kw_only=True)
 class NodePlan:
     """What is different on one node."""
 
@@ -106,6 +112,7 @@ class ClusterConfig:
     limits: Limits = field(default_factory=Limits)
     log_format: RequestLogFormat = RequestLogFormat.JSON
     log_level: RequestLogLevel = RequestLogLevel.DEBUG
+    metrics: MetricsPlan = field(default_factory=MetricsPlan)
 
     def __post_init__(self) -> None:
         if not 1 <= self.brokers <= MAX_BROKERS:
@@ -146,41 +153,3 @@ class ClusterConfig:
 
     def software_of(self, node_id: int) -> Software:
         return self.nodes.get(node_id, NodePlan()).software or self.software
-
-
-@dataclass(frozen=True, kw_only=True)
-class NodeConfig:
-    """What one process of the cluster is told when it is started."""
-
-    node_id: int
-    cluster: ClusterConfig
-    cluster_id: str
-    ports: Mapping[str, int]
-    """Listener to port, `INTERNAL` among them."""
-    http_port: int
-    folder: Path
-    controller_id: int
-    controller_port: int
-    starts: int
-    """How often this node has been started: the epoch of the controller, if it is one."""
-    secret: str = field(repr=False)
-    """What the nodes know each other by."""
-
-    def pack(self) -> bytes:
-        """For the standard input of the process: it holds secrets, and no command line may."""
-        data = pickle.dumps(self)
-        return len(data).to_bytes(_SIZE_BYTES, "big") + data
-
-    @staticmethod
-    def unpack(stream: BinaryIO) -> "NodeConfig":
-        size = int.from_bytes(stream.read(_SIZE_BYTES), "big")
-        config: NodeConfig = pickle.loads(stream.read(size))  # noqa: S301 - our parent wrote it
-        return config
-
-    @property
-    def is_controller(self) -> bool:
-        return self.node_id == self.controller_id
-
-    @property
-    def request_log(self) -> Path:
-        return self.folder / "kafka-request.log"

@@ -4,6 +4,7 @@ Paths in it are relative to the folder of the file. The one file that is read he
 of the users; it holds passwords, so others must not be able to read it.
 """
 
+import re
 import stat
 import tomllib
 from collections.abc import Mapping
@@ -12,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from rollcall.broker.authorizer import CLUSTER_OPERATIONS, Authorizer, Operation
-from rollcall.broker.config import ClusterConfig, NodePlan, Software
+from rollcall.broker.config import ClusterConfig, MetricsPlan, NodePlan, Software
 from rollcall.broker.config_listeners import read_listeners
 from rollcall.broker.document import Section
 from rollcall.errors import ConfigError
 from rollcall.server import Limits, RequestLogFormat, RequestLogLevel
 
 _OTHERS = stat.S_IRWXO
+_METRIC_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 
 
 def read_config(path: Path, **overrides: Any) -> ClusterConfig:
@@ -46,6 +48,8 @@ def parse_config(document: Mapping[str, Any], folder: Path, **overrides: Any) ->
     with top.section("request_log") as section:
         log_format = section.choice("format", RequestLogFormat, RequestLogFormat.JSON)
         log_level = section.choice("level", RequestLogLevel, RequestLogLevel.DEBUG)
+    with top.section("metrics") as section:
+        values["metrics"] = _metrics(section)
     with top.section("listeners") as section:
         values["listeners"] = read_listeners(section, folder)
     with top.section("nodes") as section:
@@ -120,6 +124,19 @@ def _limits(section: Section) -> Limits:
         values[limit.name] = take(limit.name, getattr(default, limit.name))
     limits: Limits = section.make(Limits, **values)
     return limits
+
+
+def _metrics(section: Section) -> MetricsPlan:
+    name = section.text("connections_gauge", MetricsPlan.connections_gauge)
+    if not _METRIC_NAME.fullmatch(name):
+        raise ConfigError(
+            f"{section.where('connections_gauge')} is {name!r}",
+            hint="a metric has letters, digits and _ in its name, and no digit first",
+        )
+    most = section.number("max_software", MetricsPlan.max_software)
+    if most < 1:
+        raise ConfigError(f"{section.where('max_software')} is {most}", hint="use 1 or more")
+    return MetricsPlan(connections_gauge=name, max_software=most)
 
 
 def _authorizer(section: Section) -> Authorizer:

@@ -81,6 +81,9 @@ class Controller:
         registered = {known.epoch: known for known in self.roster.registered}
         for epoch in self._feeds.keys() - registered.keys():
             self._feeds.pop(epoch).cancel()
+        for feed in self._feeds.values():
+            if feed.done():
+                feed.result()  # a feed ends with its registration, or by a fault of ours
         for epoch in registered.keys() - self._feeds.keys():
             self._feeds[epoch] = asyncio.create_task(self._feed(registered[epoch]))
 
@@ -93,8 +96,7 @@ class Controller:
     async def _feed(self, registration: Registration) -> None:
         broker = registration.broker
         endpoint = broker.endpoint(INTERNAL)
-        assert endpoint is not None
-        while True:
+        while endpoint is not None:
             try:
                 async with self.link(endpoint) as node:
                     await self._send_changes(node, registration)

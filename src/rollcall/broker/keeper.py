@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO
 
-from rollcall.broker.config import NodeConfig
+from rollcall.broker.node_config import NodeConfig
 from rollcall.errors import RollcallError
 
 FIRST_PAUSE = 0.1

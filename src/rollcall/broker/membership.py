@@ -37,6 +37,7 @@ class Membership:
     incarnation: UUID = field(default_factory=uuid4)
     _open: Connection | None = None
     _leaving: bool = False
+    _trouble: str = ""
 
     async def keep(self) -> None:
         """Until cancelled."""
@@ -45,14 +46,20 @@ class Membership:
             try:
                 async with self.link() as controller:
                     self._open = controller
-                    pause = FIRST_PAUSE
+                    pause, self._trouble = FIRST_PAUSE, ""
                     await self._attend(controller)
             except ClientError as error:
-                _log.info("no word with the controller: %s", error)
+                self._note(error.message)
             finally:
                 self._open = None
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
+
+    def _note(self, trouble: str) -> None:
+        """Once, as the next try is only moments away."""
+        if trouble != self._trouble:
+            _log.warning("no word with the controller: %s", trouble)
+        self._trouble = trouble
 
     async def leave(self) -> None:
         """Say goodbye, so that the others need not find out by themselves."""

@@ -14,11 +14,12 @@ from typing import Any
 
 from rollcall.broker.answers import NodeFacts
 from rollcall.broker.cache import Broker, ClusterView, Endpoint
-from rollcall.broker.config import INTERNAL, LOOPBACK, ListenerPlan, NodeConfig
+from rollcall.broker.config import INTERNAL, LOOPBACK, ListenerPlan
 from rollcall.broker.controller import Controller
 from rollcall.broker.handlers import client_handlers, node_handlers
 from rollcall.broker.link import internal_listener, linked
 from rollcall.broker.membership import Membership
+from rollcall.broker.node_config import NodeConfig
 from rollcall.broker.roster import Roster
 from rollcall.broker.security import number_of
 from rollcall.client import Connection
@@ -60,7 +61,14 @@ class Node:
             format=config.cluster.log_format,
             level=config.cluster.log_level,
         )
-        self.server = SocketServer(ServerConfig(request_log=log))
+        metrics = config.cluster.metrics
+        self.server = SocketServer(
+            ServerConfig(
+                request_log=log,
+                connections_gauge=metrics.connections_gauge,
+                max_software=metrics.max_software,
+            )
+        )
         self.membership = Membership(self._described(), self.facts, self._link_to_controller)
 
     async def run(self, stop: asyncio.Event) -> None:

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 
 import uvloop
 
-from rollcall.broker.config import NodeConfig
 from rollcall.broker.node import Node
+from rollcall.broker.node_config import NodeConfig
 from rollcall.errors import RollcallError
 
 _LOG_FORM = "[%(asctime)s] %(levelname)s %(message)s (%(name)s)"

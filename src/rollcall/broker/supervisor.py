@@ -5,22 +5,21 @@ each node to its keeper. The cluster is ready when every node's cache holds all 
 """
 
 import asyncio
-import base64
-import fcntl
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
-from uuid import uuid4
+from typing import Self
 
-from rollcall.broker.config import INTERNAL, ClusterConfig, NodeConfig
+from rollcall.broker.config import INTERNAL, ClusterConfig
+from rollcall.broker.data_folder import DataFolder
 from rollcall.broker.keeper import LOG_NAME, Keeper, NodeState
 from rollcall.broker.node import GRACE_SECONDS
+from rollcall.broker.node_config import REQUEST_LOG_NAME, NodeConfig
 from rollcall.broker.ports import HTTP, Ports
-from rollcall.errors import ConfigError, RollcallError
+from rollcall.errors import RollcallError
 
 CONTROLLER_ID = 1
 START_SECONDS = 30.0
@@ -58,14 +57,14 @@ class ClusterSupervisor:
         self.cluster_id = ""
         self._report = changed
         self._secret = secrets.token_urlsafe(32)
-        self._ports = Ports.take(config)
+        self._ports = Ports()
+        self._data = DataFolder(folder)
         self._keepers = {
             node_id: Keeper(node_id, self._configure(node_id), self._changed)
             for node_id in range(1, config.brokers + 1)
         }
         self._tasks: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
-        self._lock: IO[bytes] | None = None
 
     @property
     def controller_id(self) -> int:
@@ -85,7 +84,7 @@ class ClusterSupervisor:
             rack=self.config.rack_of(node_id),
             listeners={plan.name: f"{host}:{ports[plan.name]}" for plan in self.config.listeners},
             http=f"http://{host}:{ports[HTTP]}",
-            request_log=self._folder_of(node_id) / "kafka-request.log",
+            request_log=self._data.of_node(node_id) / REQUEST_LOG_NAME,
             state=keeper.state,
             starts=keeper.starts,
             ended=keeper.ended,
@@ -102,7 +101,9 @@ class ClusterSupervisor:
 
     async def __aenter__(self) -> Self:
         try:
-            self._take_folder()
+            self._data.take()
+            self.cluster_id = self._data.cluster_id(self.config.cluster_id)
+            self._ports = Ports.take(self.config)
             self._tasks = [asyncio.create_task(k.keep()) for k in self._keepers.values()]
             await self._until_ready()
         except BaseException:
@@ -128,8 +129,7 @@ class ClusterSupervisor:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._ports.release()
-        if self._lock is not None:
-            self._lock.close()
+        self._data.release()
 
     async def wait(self) -> None:
         """Until a keeper fails, which it never should."""
@@ -174,7 +174,7 @@ class ClusterSupervisor:
                 cluster_id=self.cluster_id,
                 ports=ports,
                 http_port=ports[HTTP],
-                folder=self._folder_of(node_id),
+                folder=self._data.of_node(node_id),
                 controller_id=CONTROLLER_ID,
                 controller_port=self._ports.by_node[CONTROLLER_ID][INTERNAL],
                 starts=starts,
@@ -182,32 +182,3 @@ class ClusterSupervisor:
             )
 
         return configure
-
-    def _folder_of(self, node_id: int) -> Path:
-        return self.folder / f"node-{node_id}"
-
-    def _take_folder(self) -> None:
-        """Lock the data folder, and find or make the id of the cluster in it."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = (self.folder / ".lock").open("wb")
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ConfigError(
-                f"the data folder {self.folder} is used by another cluster",
-                hint="end that one first, or choose another folder with --data-dir",
-            ) from None
-        except OSError as error:
-            raise ConfigError(
-                f"the data folder {self.folder} cannot be used: {error.strerror}",
-                hint="choose a folder that can be written to with --data-dir",
-            ) from None
-        kept = self.folder / "cluster_id"
-        found = kept.read_text(encoding="utf-8").strip() if kept.exists() else ""
-        self.cluster_id = self.config.cluster_id or found or _new_cluster_id()
-        kept.write_text(self.cluster_id + "\n", encoding="utf-8")
-
-
-def _new_cluster_id() -> str:
-    """In Kafka's form: a uuid in base64."""
-    return base64.urlsafe_b64encode(uuid4().bytes).decode("ascii").rstrip("=")

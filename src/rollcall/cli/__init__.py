@@ -6,13 +6,34 @@ through `output` and no other way.
 
 In reading order:
 
-    app            the commands put together; where an error becomes a message and an exit code
-    output         text made safe for a terminal, tables, JSON
-    protocol       `rollcall protocol`: the messages of the Kafka protocol
-    spark          starting Spark for a command, and where tables and logs lie
-    pipeline       `rollcall pipeline`: request logs to tables
-    pipeline_view  how a run shows itself
-    tables         `rollcall tables`: what is in a folder of tables
+    app              the commands put together; where an error becomes a message and an exit code
+    output           text made safe for a terminal, tables, JSON
+    protocol         `rollcall protocol`: the messages of the Kafka protocol
+    cluster          `rollcall cluster`: an embedded cluster; cluster_view: how it is shown
+    connections      `rollcall connections`: who is connected to each node
+
+The commands that ask brokers (docs/brokers.md):
+
+    settings         how to reach a cluster; java_properties: as Java clients write it
+    asking           what these commands share
+    broker_text      what is known of a broker in words; brokers_json: as JSON
+    brokers          `rollcall brokers`: the roll call
+    api_versions     `rollcall api-versions`: APIs and brokers as a matrix
+    features         `rollcall features`: what can be used, and what stands in the way
+    wait_restart     `rollcall wait-restart`: for scripts that restart brokers
+    identify         `rollcall identify`: an answer from elsewhere
+
+The commands of logs and tables:
+
+    spark            starting Spark for a command, and where tables and logs lie
+    generate_logs    `rollcall generate-logs`: request logs of a made-up fleet
+    pipeline         `rollcall pipeline`: request logs to tables; pipeline_view: how a run is shown
+    tables           `rollcall tables`: what is in a folder of tables
+
+And all of it at once:
+
+    demo             `rollcall demo`: the story; demo_stage: what it is played on
+    demo_clients     the real clients in it
 """
 
 from rollcall.cli.app import main

@@ -16,6 +16,7 @@ from rollcall.cli import cluster, pipeline, protocol, tables
 from rollcall.cli.api_versions import api_versions
 from rollcall.cli.brokers import brokers
 from rollcall.cli.connections import connections
+from rollcall.cli.demo import demo
 from rollcall.cli.features import features
 from rollcall.cli.generate_logs import generate_logs
 from rollcall.cli.identify import identify
@@ -32,6 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,  # it would print local variables, and with them secrets
 )
+app.command()(demo)
 app.add_typer(pipeline.app, name="pipeline")
 app.add_typer(protocol.app, name="protocol")
 app.add_typer(tables.app, name="tables")

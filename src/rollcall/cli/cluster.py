@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="A cluster of brokers on this machine.")
 
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 class Display(Protocol):
@@ -94,7 +94,8 @@ def _display(as_json: bool) -> Iterator[Display]:
 
 async def _run(settings: "ClusterConfig", folder: Path, display: Display) -> None:
     running = asyncio.create_task(_serve(settings, folder, display))
-    for number in ENDING:
+    ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN  # started with nohup
+    for number in ENDING if ignored else (*ENDING, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, _once(running.cancel))
     try:
         await running

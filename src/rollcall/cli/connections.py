@@ -12,6 +12,7 @@ from urllib.parse import urlencode, urlsplit
 from urllib.request import ProxyHandler, build_opener
 
 import typer
+from rich.console import Console
 
 from rollcall.cli.output import print_json, print_table
 from rollcall.errors import ConfigError, RollcallError
@@ -77,6 +78,8 @@ def connections(
     show = _print_json if as_json else _print_table
     while True:
         answers = _ask_all(targets, query, seconds)
+        if watch is not None:
+            Console().clear()  # on a terminal only
         show(answers)
         if watch is None:
             break

@@ -8,6 +8,7 @@ The JSON may be the answer as a request log or a tool prints it (`apiKeys` with 
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,23 +71,31 @@ def _text(file: Path | None) -> str:
         raise RollcallError(f"the answer cannot be read: {error}") from None
 
 
-class read_answer:  # noqa: N801 - reads like a function, and is one that gives four values
+@dataclass(frozen=True)
+class Answer:
     """What an ApiVersions answer holds, whoever printed it."""
 
-    def __init__(self, text: str) -> None:
-        try:
-            found = json.loads(text)
-            document = _answer_in(found)
-            self.ranges = dict(_ranges(document))
-            self.supported = _features(_field(document, "supportedFeatures"))
-            self.finalized = _levels(_field(document, "finalizedFeatures"))
-            self.error_code = int(_field(document, "errorCode") or 0)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise RollcallError(
-                "this is not an ApiVersions answer in JSON",
-                hint='give {"apiKeys": [{"apiKey": 0, "minVersion": 0, "maxVersion": 11}, ...]}, '
-                "as Kafka's request log prints it",
-            ) from None
+    ranges: Mapping[int, Range]
+    supported: Mapping[str, Range] | None
+    finalized: Mapping[str, int] | None
+    error_code: int
+
+
+def read_answer(text: str) -> Answer:
+    try:
+        document = _answer_in(json.loads(text))
+        return Answer(
+            ranges=dict(_ranges(document)),
+            supported=_features(_field(document, "supportedFeatures")),
+            finalized=_levels(_field(document, "finalizedFeatures")),
+            error_code=int(_field(document, "errorCode") or 0),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise RollcallError(
+            "this is not an ApiVersions answer in JSON",
+            hint='give {"apiKeys": [{"apiKey": 0, "minVersion": 0, "maxVersion": 11}, ...]}, '
+            "as Kafka's request log prints it",
+        ) from None
 
 
 def _answer_in(found: Any) -> Mapping[str, Any]:

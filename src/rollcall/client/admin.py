@@ -18,7 +18,12 @@ from rollcall.client.addresses import Address, parse_bootstrap
 from rollcall.client.cluster import ClusterDescription, description_of
 from rollcall.client.config import ClientConfig
 from rollcall.client.connection import Connection, connect
-from rollcall.client.errors import ClientError, ConnectionLostError, UnreachableError
+from rollcall.client.errors import (
+    ClientError,
+    ConnectionLostError,
+    NeverAnswersError,
+    UnreachableError,
+)
 from rollcall.client.memory import remembering_dialects
 from rollcall.client.questions import Told, ask_about_cluster
 
@@ -133,7 +138,9 @@ class AdminClient:
 
 
 def _may_pass(error: ClientError) -> bool:
-    """Whether trying again can help: a broker that answered has decided."""
+    """Whether trying again can help: a broker that answered, or never does, has decided."""
+    if isinstance(error, NeverAnswersError):
+        return False
     return isinstance(error, UnreachableError | ConnectionLostError)
 
 

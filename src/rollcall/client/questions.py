@@ -14,7 +14,7 @@ from typing import Final
 from rollcall.client.addresses import Address
 from rollcall.client.connection import Connection
 from rollcall.client.errors import BrokerError, ClientError, UnsupportedError
-from rollcall.client.versions import DESCRIBE_CLUSTER, METADATA
+from rollcall.client.versions import DESCRIBE_CLUSTER, METADATA, BrokerVersions
 from rollcall.protocol.dialects import RELEASED
 from rollcall.protocol.error_codes import Errors, error_code
 from rollcall.protocol.messages import Message
@@ -39,6 +39,8 @@ class Told:
     """What one broker told about its cluster; at least one of the two answers is there."""
 
     asked: Address
+    versions: BrokerVersions
+    """As agreed on the connection that the answers came through."""
     operations: bool
     """Whether authorized operations were asked for."""
     described: Message | None = None
@@ -84,15 +86,15 @@ async def ask_about_cluster(
     connection: Connection, *, operations: bool = False, fenced: bool = False
 ) -> Told:
     """Both questions at once where they are worth asking."""
-    asked = connection.address
+    asked = connection.address, connection.versions, operations
     if not connection.has(DESCRIBE_CLUSTER):
         metadata, via = await _metadata(connection, operations)
-        return Told(asked, operations, metadata=metadata, metadata_via=via)
+        return Told(*asked, metadata=metadata, metadata_via=via)
     described = _describe_cluster(connection, operations, fenced)
     if not _may_tell_start_times(connection):
-        return Told(asked, operations, *await described)
+        return Told(*asked, *await described)
     answers = await asyncio.gather(described, _start_times(connection))
-    return Told(asked, operations, *answers[0], *answers[1])
+    return Told(*asked, *answers[0], *answers[1])
 
 
 def _may_tell_start_times(connection: Connection) -> bool:

@@ -61,6 +61,7 @@ class _Watched:
     restarted: bool = False
     back: bool = False
     down: bool = False
+    down_with_others: bool = False
 
     @property
     def before(self) -> int:
@@ -87,9 +88,11 @@ class _Watch:
         for one in waiting:
             row = calls.row(one.id) if calls else None
             yield from self._look_at(one, row, calls)
-        down = [one for one in waiting if one.down]
-        if len(down) > 1:
-            yield from (self._progress(one, Step.DOWN_TOGETHER) for one in down)
+        several = sum(one.down for one in waiting) > 1
+        for one in waiting:
+            if several and one.down and not one.down_with_others:
+                yield self._progress(one, Step.DOWN_TOGETHER)
+            one.down_with_others = several and one.down
 
     def _look_at(
         self, one: _Watched, row: BrokerRow | None, calls: RollCall | None
@@ -130,7 +133,7 @@ async def watch_restarts(
     poll: float = 0.5,
 ) -> AsyncIterator[Progress]:
     """Tells what happens until these brokers (all of the cluster) have restarted and are back."""
-    watch, down = _Watch(), set[int]()
+    watch = _Watch()
     calls: RollCall | None = await roll_call(client, keep_open=True)
     assert calls is not None
     everyone = [row.node.id for row in calls.rows]
@@ -138,15 +141,8 @@ async def watch_restarts(
     for progress in watch.beginning():
         yield progress
     while True:
-        together = set[int]()
         for progress in watch.look(calls):
-            if progress.step is not Step.DOWN_TOGETHER:
-                yield progress
-                continue
-            together.add(progress.broker)
-            if progress.broker not in down:
-                yield progress
-        down = together
+            yield progress
         if watch.done:
             return
         await asyncio.sleep(poll)

@@ -25,7 +25,6 @@ from rollcall.catalog import (
 )
 from rollcall.client.admin import AdminClient
 from rollcall.client.cluster import ClusterDescription, Node, cluster_id_of
-from rollcall.client.connection import Connection
 from rollcall.client.errors import ClientError, NoAnswerError, Trouble
 from rollcall.client.questions import Told, Via
 from rollcall.client.versions import ApiVersionsReply, BrokerVersions
@@ -50,8 +49,6 @@ class BrokerRow:
     """Its own word; 0 when it does not tell, or did not answer (536.4)."""
     clock_ahead_ms: int = 0
     """By how much, at least, its clock is ahead of ours: it started in our future."""
-    cluster_id: str | None = None
-    versions: BrokerVersions | None = None
     told: Told | None = None
     """Its own words."""
     seconds: float = 0.0
@@ -59,6 +56,14 @@ class BrokerRow:
     @property
     def answered(self) -> bool:
         return self.trouble is None
+
+    @property
+    def versions(self) -> BrokerVersions | None:
+        return self.told.versions if self.told else None
+
+    @property
+    def cluster_id(self) -> str | None:
+        return cluster_id_of(self.told) if self.told else None
 
     @property
     def via(self) -> Via | None:
@@ -134,14 +139,23 @@ async def _ask(
     try:
         async with asyncio.timeout(seconds):
             told = await client.told_by(node.address)
-            connection = await client.connection(node.address)
     except TimeoutError:
         await client.release(node.address)  # nothing good will come through it any more
         late = NoAnswerError(f"{node.address} did not answer within {seconds:g} s")
         return _silent_row(node, is_controller, late, began)
     except ClientError as error:
         return _silent_row(node, is_controller, error, began)
-    return _row(node, is_controller, told, connection, int(clock() * 1000), began)
+    identity = _identity(told, client.config.release)
+    start = told.start_time_of(node.id)
+    return BrokerRow(
+        node,
+        is_controller,
+        identity=identity,
+        start_time_ms=start,
+        clock_ahead_ms=max(0, start - int(clock() * 1000)),
+        told=told,
+        seconds=time.monotonic() - began,
+    )
 
 
 def _silent_row(node: Node, is_controller: bool, error: ClientError, began: float) -> BrokerRow:
@@ -154,30 +168,8 @@ def _silent_row(node: Node, is_controller: bool, error: ClientError, began: floa
     )
 
 
-def _row(
-    node: Node,
-    is_controller: bool,
-    told: Told,
-    connection: Connection,
-    now_ms: int,
-    began: float,
-) -> BrokerRow:
-    start = told.start_time_of(node.id)
-    versions = connection.versions
-    return BrokerRow(
-        node,
-        is_controller,
-        identity=_identity(told, versions, connection.config.release),
-        start_time_ms=start,
-        clock_ahead_ms=max(0, start - now_ms),
-        cluster_id=cluster_id_of(told),
-        versions=versions,
-        told=told,
-        seconds=time.monotonic() - began,
-    )
-
-
-def _identity(told: Told, versions: BrokerVersions, release: str | None) -> BrokerIdentity:
+def _identity(told: Told, release: str | None) -> BrokerIdentity:
+    versions = told.versions
     old = versions.reply is not ApiVersionsReply.ANSWERED
     return identify_broker(
         *told.software,

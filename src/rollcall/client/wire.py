@@ -79,14 +79,14 @@ class Wire(asyncio.Protocol):
 
     # What we call
 
-    async def call(self, api_key: int, version: int, body: Message, timeout: float) -> Answer:  # noqa: ASYNC109 - of one answer
-        """Ask, and wait for the answer at most so many seconds."""
+    async def call(self, api_key: int, version: int, body: Message, seconds: float) -> Answer:
+        """Ask, and wait for the answer at most so long."""
         call, data = self.conversation.send(api_key, version, body)
         what = f"{call.api.name} version {version}"
         future = self._loop.create_future()
         self._waiting[call.correlation_id] = future
         try:
-            answer: Answer = await self._sent(data, future, timeout, what)
+            answer: Answer = await self._sent(data, future, seconds, what)
         finally:
             self._waiting.pop(call.correlation_id, None)
         if answer.message is None:
@@ -96,11 +96,11 @@ class Wire(asyncio.Protocol):
             )
         return answer
 
-    async def exchange(self, token: bytes, timeout: float) -> bytes:  # noqa: ASYNC109 - of one answer
+    async def exchange(self, token: bytes, seconds: float) -> bytes:
         """A frame without any header, answered by one: SASL as it was before Kafka 1.0."""
         self._raw = future = self._loop.create_future()
         try:
-            return cast("bytes", await self._sent(frame([token]), future, timeout, "a SASL token"))
+            return cast("bytes", await self._sent(frame([token]), future, seconds, "a SASL token"))
         finally:
             self._raw = None
 

@@ -1,0 +1,124 @@
+"""What `rollcall demo` is played on: titles, a folder, and commands that are shown and then run.
+
+A command is a process of its own, as it is for a user, and outside of the terminal's group: Ctrl-C
+reaches the demo alone, which passes it on once and waits until the command has ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import shutil
+import signal
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from rollcall.cli.output import safe_text
+from rollcall.errors import ConfigError, RollcallError
+
+MARK = ".rollcall-demo"
+KEPT = {MARK, "cache"}
+SECONDS_TO_END = 15.0
+RUN = ("-P", "-c", "from rollcall.cli import main; main()")
+
+
+class Stage:
+    def __init__(self, folder: Path, acts: int) -> None:
+        self.folder = folder
+        self._acts = acts
+        self._act = 0
+        self._began = time.monotonic()
+        self._console = Console(highlight=False)
+        # what makes Spark start sooner stays here too, unless the user has a place for it
+        self._environment = {"ROLLCALL_CACHE": str((folder / "cache").absolute()), **os.environ}
+
+    def act(self, title: str) -> None:
+        self._act += 1
+        seconds = time.monotonic() - self._began
+        text = Text(f"\n[{self._act}/{self._acts}] {title}", "bold")
+        text.append(f"   ({seconds:.0f} s)", "dim not bold")
+        self._print(text)
+
+    def say(self, text: str) -> None:
+        self._print(Text(safe_text(text)))
+
+    async def run(self, *arguments: object, may_end: Sequence[int] = (0,)) -> None:
+        """Show a command of rollcall and run it; what it prints is shown as it comes."""
+        async with self.start(*arguments) as process:
+            code = await process.wait()
+        if code not in may_end:
+            raise RollcallError(
+                f"`rollcall {arguments[0]}` ended with exit code {code}",
+                hint="what it said is above; the rest of the demo was left out",
+            )
+
+    @asynccontextmanager
+    async def start(
+        self, *arguments: object, piped: bool = False
+    ) -> AsyncIterator[asyncio.subprocess.Process]:
+        words = [str(argument) for argument in arguments]
+        self._print(Text(safe_text(f"$ rollcall {shlex.join(words)}"), "cyan"))
+        output = asyncio.subprocess.PIPE if piped else None
+        async with self.process(*RUN, *words, output=output, fed=False) as process:
+            yield process
+
+    @asynccontextmanager
+    async def process(
+        self, *words: str, output: int | None = asyncio.subprocess.PIPE, fed: bool = True
+    ) -> AsyncIterator[asyncio.subprocess.Process]:
+        """A Python process, ended when it is no longer needed."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *words,
+            stdin=asyncio.subprocess.PIPE if fed else asyncio.subprocess.DEVNULL,
+            stdout=output,
+            env=self._environment,
+            start_new_session=True,
+        )
+        try:
+            yield process
+        finally:
+            await asyncio.shield(_end(process))
+
+    def _print(self, text: Text) -> None:
+        self._console.print(text, soft_wrap=True)
+        sys.stdout.flush()  # the next line may be a command's own
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is not None:
+        return
+    process.send_signal(signal.SIGINT)
+    try:
+        await asyncio.wait_for(process.wait(), SECONDS_TO_END)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+
+
+def make_folder(folder: Path) -> None:
+    """An empty folder; one of an earlier demo is emptied, and anybody else's left alone."""
+    mark = folder / MARK
+    try:
+        if folder.exists() and any(folder.iterdir()) and not mark.exists():
+            raise ConfigError(
+                f"{folder} holds something else than a demo",
+                hint="name a folder that is empty or not there with --output",
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+        for path in folder.iterdir():
+            if path.name not in KEPT:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+    except OSError as error:
+        raise ConfigError(
+            f"{folder} cannot be used: {error.strerror}",
+            hint="name a folder that can be written to with --output",
+        ) from None
