@@ -62,7 +62,8 @@ lint: $(STAMP) ## Check style and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-docs: $(STAMP) ## Write the protocol reference to build/docs
+docs: $(STAMP) ## Write docs/commands.md, and the protocol reference to build/docs
+	$(BIN)/python -m rollcall.cli.reference > docs/commands.md
 	$(BIN)/rollcall protocol reference --output build/docs/protocol
 
 clean: ## Remove everything the other targets made

@@ -34,6 +34,7 @@ And all of it at once:
 
     demo             `rollcall demo`: the story; demo_stage: what it is played on
     demo_clients     the real clients in it
+    reference        docs/commands.md, made from the commands
 """
 
 from rollcall.cli.app import main
