@@ -32,6 +32,10 @@ OLDER = 3
 OLDER_VERSION = "0.0.9"
 TARGET = "4.0.0"
 ACTS = 7
+SHOWN = 40
+"""So many lines of a long answer."""
+VERDICTS = (0, 1, 3)
+"""How `report impact` ends: nothing, something, perhaps something breaks."""
 TERMINATED = 128 + signal.SIGTERM
 
 
@@ -185,5 +189,25 @@ async def _log_acts(stage: Stage, lines: str, request_logs: list[Path]) -> None:
     await stage.run("pipeline", "run", *request_logs, *into, "demo")
     await stage.run("pipeline", "brokers", stage.folder / "rolls.jsonl", *into, "demo")
     await stage.run("pipeline", "run", fleet, *into, "fleet")
-    stage.act("Who is on the clusters")
-    await stage.run("tables", "list", "--tables", tables)
+    of_demo, of_fleet = ("--tables", tables, "--cluster", "demo"), (*into, "fleet")
+    stage.act("Who was on the cluster, and when did its brokers start")
+    await stage.run("report", "clients", *of_demo)
+    await stage.run("report", "restarts", *of_demo)
+    stage.act(f"What breaks in the fleet when its brokers are upgraded to {TARGET}")
+    page = stage.folder / "impact.html"
+    impact = ("report", "impact", *of_fleet, "--target", TARGET)
+    await stage.run(*impact, may_end=VERDICTS, only=SHOWN)
+    await stage.run(*impact, "--html", page, may_end=VERDICTS)
+    _say_what_next(stage, tables, page)
+
+
+def _say_what_next(stage: Stage, tables: Path, page: Path) -> None:
+    stage.say(f"\nDone in {stage.seconds:.0f} s, and nothing is left running. Try next:\n")
+    for command, why in (
+        (f"open {page}", "what breaks, as one page that can be mailed"),
+        (f"rollcall report trouble --tables {tables}", "who misbehaves"),
+        (f"rollcall tables list --tables {tables}", "what the answers rest on"),
+        ("rollcall cluster start", "a cluster to point your own clients at"),
+        ("rollcall brokers YOUR_BROKER:9092", "the roll call of your own cluster"),
+    ):
+        stage.say(f"  {command:<60} # {why}")

@@ -41,23 +41,38 @@ class Stage:
 
     def act(self, title: str) -> None:
         self._act += 1
-        seconds = time.monotonic() - self._began
         text = Text(f"\n[{self._act}/{self._acts}] {title}", "bold")
-        text.append(f"   ({seconds:.0f} s)", "dim not bold")
+        text.append(f"   ({self.seconds:.0f} s)", "dim not bold")
         self._print(text)
 
     def say(self, text: str) -> None:
         self._print(Text(safe_text(text)))
 
-    async def run(self, *arguments: object, may_end: Sequence[int] = (0,)) -> None:
-        """Show a command of rollcall and run it; what it prints is shown as it comes."""
-        async with self.start(*arguments) as process:
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    async def run(
+        self, *arguments: object, may_end: Sequence[int] = (0,), only: int | None = None
+    ) -> None:
+        """Show a command of rollcall and run it; what it prints is shown, or the first lines."""
+        async with self.start(*arguments, piped=only is not None) as process:
+            if only is not None:
+                await self._show_some(process, only)
             code = await process.wait()
         if code not in may_end:
             raise RollcallError(
                 f"`rollcall {arguments[0]}` ended with exit code {code}",
                 hint="what it said is above; the rest of the demo was left out",
             )
+
+    async def _show_some(self, process: asyncio.subprocess.Process, only: int) -> None:
+        assert process.stdout is not None
+        lines = (await process.stdout.read()).decode(errors="replace").splitlines()
+        for line in lines[:only]:
+            self.say(line)
+        if len(lines) > only:
+            self.say(f"... and {len(lines) - only} lines more")
 
     @asynccontextmanager
     async def start(
