@@ -88,8 +88,8 @@ def test_536_5_a_cluster_that_cannot_be_asked_is_an_error() -> None:
 
 def test_a_time_that_is_none_is_told() -> None:
     result = rollcall("wait-restart", "127.0.0.1:1", "--all", "--after", "yesterday")
-    assert result.code == 1
-    assert "'yesterday' is not a time" in str(result.error)
+    assert result.code == 2
+    assert "'yesterday' is not a time" in result.err
 
 
 def test_536_5_json_tells_every_step() -> None:

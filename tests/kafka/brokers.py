@@ -11,13 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.kafka.jars import Release, jars_of
+from tests.kafka.jars import Release, jars_of, java
 
 START_SECONDS = 90
 HEAP = ["-Xmx512m", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 CLUSTER_ID = "cm9sbGNhbGwtdGVzdHMtMQ"
 LOG4J1 = "log4j.rootLogger=WARN, out\nlog4j.appender.out=org.apache.log4j.ConsoleAppender\n"
 LOG4J1 += "log4j.appender.out.layout=org.apache.log4j.SimpleLayout\n"
+LOG4J1 += "log4j.logger.kafka.request.logger=DEBUG\n"
 
 
 def free_port() -> int:
@@ -99,7 +100,7 @@ class Machine:
         log4j = self.folder / "log4j.properties"
         log4j.write_text(LOG4J1, encoding="utf-8")
         options = [f"-Dlog4j.configuration=file:{log4j}", "-Dzookeeper.jmx.log4j.disable=true"]
-        return ["java", *HEAP, *options, "-cp", f"{jars_of(release)}/*"]
+        return [java(), *HEAP, *options, "-cp", f"{jars_of(release)}/*"]
 
     def zookeeper(self, release: Release) -> Process:
         port = free_port()

@@ -1,12 +1,16 @@
 """The client and its commands against real Apache Kafka, from 0.8 to 4.3."""
 
+import asyncio
 import json
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from rollcall import __version__
 from rollcall.catalog import Mode, Source, differences, line_of, ranges_of
 from rollcall.client import (
     Address,
@@ -22,8 +26,9 @@ from rollcall.client import (
     roll_call,
 )
 from rollcall.client.restarts import NoStartTimeError, watch_restarts
-from tests.kafka.brokers import free_port
+from tests.kafka.brokers import Machine, free_port
 from tests.kafka.conftest import Cluster, Secured, settled_cluster
+from tests.kafka.jars import Release
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
 
@@ -160,6 +165,25 @@ async def test_885_2_a_stopped_broker_is_mute_and_does_not_hold_up_the_rest(
     assert {row.node.id: row.trouble for row in calls.rows} == {1: None, 2: Trouble.MUTE, 3: None}
 
 
+async def test_35_6_a_broker_upgraded_on_its_address_is_asked_anew(machine: Machine) -> None:
+    broker, _ = machine.kraft_node(Release("3.9.1"), 1)
+    broker.wait_until_listening()
+    config = ClientConfig(request_timeout=20, backoff=0.2, rounds=20)
+    async with AdminClient([Address("127.0.0.1", broker.port)], config) as client:
+        before = await client.describe_cluster()
+        broker.stop()
+        broker.command = [*machine.java(Release("4.1.1")), *broker.command[-2:]]
+        broker.start()
+        try:
+            await asyncio.to_thread(broker.wait_until_listening)
+            after = await client.describe_cluster()
+        finally:
+            broker.stop()
+    assert (before.via.api, before.via.version) == ("DescribeCluster", 1)
+    assert (after.via.api, after.via.version) == ("DescribeCluster", 2)
+    assert before.cluster_id == after.cluster_id
+
+
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
 async def test_511_3_sasl(secured: Secured, mechanism: str) -> None:
     def config(password: str) -> ClientConfig:
@@ -245,18 +269,42 @@ def test_a_java_clients_properties_open_a_sasl_listener(secured: Secured, tmp_pa
 
 
 def test_885_2_a_killed_broker_is_a_row_that_says_so(kraft_cluster: Cluster) -> None:
+    """Also when the controller has given it up: a 4.x broker names those that are fenced."""
     killed = kraft_cluster.brokers[2]
     killed.stop()
     try:
-        shown = rollcall("brokers", first(kraft_cluster), "--json")
+        deadline, fenced = time.monotonic() + 60, False
+        while not fenced and time.monotonic() < deadline:
+            shown = rollcall("brokers", first(kraft_cluster), "--json")
+            assert shown.returncode == 3, shown.stderr
+            [alive, dead] = json.loads(shown.stdout)["brokers"]
+            assert (alive["answered"], dead["answered"]) == (True, False)
+            assert (dead["host"], dead["trouble"]) == ("127.0.0.1", "refused")
+            fenced = dead["fenced"]
+            time.sleep(0.5)
     finally:
         killed.start()
         killed.wait_until_listening()
         settled_cluster(kraft_cluster)
-    assert shown.returncode == 3
-    [alive, dead] = json.loads(shown.stdout)["brokers"]
-    assert (alive["answered"], dead["answered"], dead["trouble"]) == (True, False, "refused")
-    assert dead["host"] == "127.0.0.1"
+    assert fenced
+
+
+async def test_511_1_a_real_broker_knows_us_by_our_name(kafka_3_9: Cluster) -> None:
+    await call(kafka_3_9)
+    log = kafka_3_9.brokers[1].log.read_text(encoding="utf-8", errors="replace")
+    ours = f'"softwareName":"rollcall","softwareVersion":"{__version__}"'
+    assert '"requestApiKeyName":"DESCRIBE_CLUSTER"' in log
+    assert ours in log
+
+
+async def test_the_listener_of_a_controller_is_told_from_that_of_a_broker(
+    kafka_3_9: Cluster,
+) -> None:
+    settings = (kafka_3_9.brokers[1].home / "server.properties").read_text(encoding="utf-8")
+    [port] = re.findall(r"CONTROLLER://127\.0\.0\.1:(\d+)", settings)
+    said = rollcall("brokers", f"127.0.0.1:{port}")
+    assert said.returncode == 1
+    assert "this is the listener of a controller: ask a broker" in said.stderr
 
 
 def test_an_address_of_nobody_is_exit_code_1() -> None:

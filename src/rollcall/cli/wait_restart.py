@@ -3,6 +3,7 @@
 import asyncio
 import re
 import sys
+from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
@@ -11,11 +12,11 @@ import typer
 
 from rollcall.cli.asking import run
 from rollcall.cli.broker_text import moment
-from rollcall.cli.output import print_error, print_json
+from rollcall.cli.output import print_error, print_json, safe_text
 from rollcall.cli.settings import BootstrapArgument, ConfigOption, JsonOption, load_settings
 from rollcall.client import AdminClient, ClientConfig
 from rollcall.client.restarts import NoStartTimeError, Progress, Step, watch_restarts
-from rollcall.errors import ConfigError, RollcallError
+from rollcall.errors import RollcallError
 
 TIMED_OUT = 3
 NO_START_TIME = 4
@@ -84,8 +85,9 @@ async def _wait(
     poll: float,
     view: "_View",
 ) -> None:
-    async with client, asyncio.timeout(seconds):
-        async for progress in watch_restarts(client, brokers, after=after, poll=poll):
+    told = watch_restarts(client, brokers, after=after, poll=poll)
+    async with client, asyncio.timeout(seconds), aclosing(told):
+        async for progress in told:
             view.show(progress)
 
 
@@ -108,10 +110,10 @@ def _parse_time(text: str | None) -> int | None:
     try:
         when = datetime.fromisoformat(text)
     except ValueError:
-        raise ConfigError(
-            f"{text!r} is not a time",
-            hint="use Unix milliseconds, as `rollcall brokers --json` prints them, "
-            "or a form such as 2026-01-31T12:00:00Z",
+        raise typer.BadParameter(
+            f"{safe_text(text)!r} is not a time: use Unix milliseconds, as `rollcall brokers "
+            "--json` prints them, or a form such as 2026-01-31T12:00:00Z",
+            param_hint="--after",
         ) from None
     return int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1000)
 

@@ -12,7 +12,7 @@ yet restarted, as long as its start time stays what it was at the beginning.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterator
+from collections.abc import AsyncGenerator, Collection, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -131,7 +131,7 @@ async def watch_restarts(
     *,
     after: int | None = None,
     poll: float = 0.5,
-) -> AsyncIterator[Progress]:
+) -> AsyncGenerator[Progress, None]:
     """Tells what happens until these brokers (all of the cluster) have restarted and are back."""
     watch = _Watch()
     calls: RollCall | None = await roll_call(client, keep_open=True)

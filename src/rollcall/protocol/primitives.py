@@ -4,7 +4,7 @@ import struct
 from collections.abc import Callable
 from functools import cache
 from typing import Any
-from uuid import UUID
+from uuid import UUID, SafeUUID
 
 ZERO_UUID = UUID(int=0)
 
@@ -98,3 +98,11 @@ def read_long_array(buffer: bytes, offset: int, count: int, code: str) -> tuple[
     if count < 0:
         raise MalformedError(f"the length is {count}, but null is not allowed here")
     return struct.unpack_from(f">{count}{code}", buffer, offset)
+
+
+def read_uuid(raw: bytes) -> UUID:
+    """`UUID(bytes=raw)`, without the checks that cost three times as much as the rest."""
+    value = object.__new__(UUID)
+    object.__setattr__(value, "int", int.from_bytes(raw, "big"))
+    object.__setattr__(value, "is_safe", SafeUUID.unknown)
+    return value

@@ -11,7 +11,6 @@ import struct
 from collections.abc import Callable
 from itertools import repeat, starmap
 from typing import Any
-from uuid import UUID
 
 from rollcall.protocol.compiler.source import Part, Source, Step
 from rollcall.protocol.messages import Message
@@ -21,6 +20,7 @@ from rollcall.protocol.primitives import (
     array_readers,
     read_long_array,
     read_text_length,
+    read_uuid,
     read_uvarint,
     size_of,
 )
@@ -31,11 +31,11 @@ ReadFunction = Callable[[bytes, int], tuple[Message, int]]
 HELPERS: dict[str, Any] = {
     "MalformedError": MalformedError,
     "read_text_length": read_text_length,
+    "read_uuid": read_uuid,
     "read_uvarint": read_uvarint,
     "read_long_array": read_long_array,
     "repeat": repeat,
     "starmap": starmap,
-    "UUID": UUID,
     "memoryview": memoryview,
     "set": set,
     "sorted": sorted,
@@ -232,14 +232,16 @@ class _Reader:
         """Numbers that cannot be null, by the table: the commonest array of all."""
         emit, code, compact = self.source.emit, FIXED[field.element], self.is_flexible(field)
         table = self.source.constant("readers", array_readers(code, compact=compact))
-        with self.source.block("if 0 <= n < 128:" if not compact else "if n < 128:"):
+        size = size_of(code)
+        with self.source.block(f"if n == {int(compact)}:"):
+            emit(f"{target} = ()")
+        with self.source.block("elif n < 128:" if compact else "elif 0 < n < 128:"):
             emit(f"{target} = {table}[n](b, p)")
+            emit(f"p += {size} * n - {size}" if compact else f"p += {size} * n")
         with self.source.block("else:"):
             if compact:
-                emit("n, p = read_uvarint(b, p - 1)")
-            emit(f"{target} = read_long_array(b, p, n{' - 1' if compact else ''}, {code!r})")
-        size = size_of(code)
-        emit(f"p += {size} * n - {size}" if compact else f"p += {size} * n")
+                emit("n, p = read_uvarint(b, p - 1)", "n -= 1")
+            emit(f"{target} = read_long_array(b, p, n, {code!r})", f"p += {size} * n")
 
     def text_array(self, field: FieldSpec, target: str) -> None:
         """Strings, byte strings and uuids, one after another."""
@@ -251,7 +253,7 @@ class _Reader:
         emit(f"{items} = []", f"{count} = n")
         with self.source.block(f"for _ in range({count}):"), self.source.at(f"[{items} _]"):
             if is_uuid:
-                emit("e = p + 16", f"{items}.append(UUID(bytes=b[p:e]))", "p = e")
+                emit("e = p + 16", f"{items}.append(read_uuid(b[p:e]))", "p = e")
             else:
                 _Run(self.source, "").read(code)
                 if self.is_flexible(field):
@@ -425,5 +427,5 @@ class _Run:
                 self.source.emit(f"{', '.join(targets)}, = {unpack}(b, p)", f"p += {call.size}")
         for name, code in self.fields:
             if code == "16s":
-                self.source.emit(f"{self.owner}.{name} = UUID(bytes={self.owner}.{name})")
+                self.source.emit(f"{self.owner}.{name} = read_uuid({self.owner}.{name})")
         self.fields = []
