@@ -72,6 +72,8 @@ def tally(inputs: Sequence[Input], counted: Sequence[Row]) -> list[Tally]:
     for each in inputs:
         rows = tuple(by_file[name] for name in map(same_file, each.addresses) if name in by_file)
         read = sum(row["bytes_read"] for row in rows)
+        if rows and each.reading.start == 0:
+            read += each.reading.content.bom  # Spark passes over it
         found.append(Tally(each, each.reading.start + read, rows))
     return found
 
