@@ -11,6 +11,7 @@ STAMP := .venv/.installed
 export TMPDIR := $(CURDIR)/.cache/tmp
 export PIP_NO_CACHE_DIR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export ROLLCALL_CACHE := $(CURDIR)/.cache/rollcall
 export MAVEN_OPTS += -Dmaven.repo.local=.cache/maven
 
 # $(error) stops make with one line, before any line of the recipe that asks has run.
@@ -46,7 +47,8 @@ demo: $(STAMP) ## Show what rollcall can do
 	$(BIN)/rollcall protocol list
 	$(BIN)/rollcall protocol show Metadata --version 10 --dialect kip
 
-test: $(STAMP) ## Run the tests that need nothing but Python
+test: $(STAMP) ## Run the tests that need nothing but Python and Java 17
+	$(need_java)
 	$(BIN)/python -m pytest -m 'not kafka' $(ARGS)
 
 test-kafka: $(STAMP) ## Run the tests against real Apache Kafka (needs Java 17 and the network)
@@ -61,8 +63,9 @@ lint: $(STAMP) ## Check style and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-docs: $(STAMP) ## Write the protocol reference to build/docs
+docs: $(STAMP) ## Write the protocol reference to build/docs, and docs/tables.md
 	$(BIN)/rollcall protocol reference --output build/docs/protocol
+	$(BIN)/python -c 'from rollcall.tables.reference import page; print(page(), end="")' > docs/tables.md
 
 clean: ## Remove everything the other targets made
 	rm -rf .venv .cache build dist
