@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from rollcall import __version__
-from rollcall.cli import pipeline, protocol, tables
+from rollcall.cli import pipeline, protocol, report, tables
 from rollcall.cli.generate_logs import generate_logs
 from rollcall.cli.output import print_error
 from rollcall.errors import RollcallError
@@ -28,6 +28,7 @@ app = typer.Typer(
 )
 app.add_typer(pipeline.app, name="pipeline")
 app.add_typer(protocol.app, name="protocol")
+app.add_typer(report.app, name="report")
 app.add_typer(tables.app, name="tables")
 app.command()(generate_logs)
 
