@@ -47,7 +47,8 @@ demo: $(STAMP) ## Show what rollcall can do, in about a minute (needs Java 17)
 	$(need_java)
 	@$(BIN)/rollcall demo --output build/demo $(ARGS)
 
-test: $(STAMP) ## Run the tests that need nothing but Python
+test: $(STAMP) ## Run the tests that need nothing but Python and Java 17
+	$(need_java)
 	$(BIN)/python -m pytest -m 'not kafka' $(ARGS)
 
 test-kafka: $(STAMP) ## Run the tests against real Apache Kafka (needs Java 17 and the network)
@@ -62,9 +63,10 @@ lint: $(STAMP) ## Check style and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-docs: $(STAMP) ## Write docs/commands.md, and the protocol reference to build/docs
+docs: $(STAMP) ## Write docs/commands.md, docs/tables.md, and the protocol reference to build/docs
 	$(BIN)/python -m rollcall.cli.reference > docs/commands.md
 	$(BIN)/rollcall protocol reference --output build/docs/protocol
+	$(BIN)/python -c 'from rollcall.tables.reference import page; print(page(), end="")' > docs/tables.md
 
 clean: ## Remove everything the other targets made
 	rm -rf .venv .cache build dist

@@ -29,6 +29,8 @@ The commands of logs and tables:
     generate_logs    `rollcall generate-logs`: request logs of a made-up fleet
     pipeline         `rollcall pipeline`: request logs to tables; pipeline_view: how a run is shown
     tables           `rollcall tables`: what is in a folder of tables
+    report           `rollcall report`: the answers; report_words, report_evidence: in sentences
+    report_files     an answer as text, JSON, CSV, or as the one page of page/
 
 And all of it at once:
 

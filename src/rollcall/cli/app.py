@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from rollcall import __version__
-from rollcall.cli import cluster, pipeline, protocol, tables
+from rollcall.cli import cluster, pipeline, protocol, report, tables
 from rollcall.cli.api_versions import api_versions
 from rollcall.cli.brokers import brokers
 from rollcall.cli.connections import connections
@@ -36,6 +36,7 @@ app = typer.Typer(
 app.command()(demo)
 app.add_typer(pipeline.app, name="pipeline")
 app.add_typer(protocol.app, name="protocol")
+app.add_typer(report.app, name="report")
 app.add_typer(tables.app, name="tables")
 app.add_typer(cluster.app, name="cluster")
 app.command()(brokers)

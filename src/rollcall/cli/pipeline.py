@@ -248,15 +248,13 @@ def _stream_topic(job: Job, topic: Any, seconds: float | None) -> None:
 
 
 def _connector(packages: str | None, settings: SessionConfig) -> tuple[str, ...]:
-    from pyspark import __version__ as spark_version
-
-    from rollcall.pipeline.topic_stream import CONNECTOR
+    from rollcall.pipeline.topic_stream import connector
 
     if packages is not None:
         return tuple(packages.split(","))
     if "spark.jars" in settings.conf or "spark.jars.packages" in settings.conf:
         return ()
-    return (f"{CONNECTOR}:{spark_version}",)
+    return (connector(),)
 
 
 @contextmanager

@@ -132,7 +132,7 @@ def _commit(
     parts = write_parts(job.writer, attempt, frames)
     now = job.writer.now_ms()
     job.writer.commit(Manifest(attempt.number, Kind.BATCH, now, None, parts, counts, job.sources))
-    lost = tuple((each.input.reading.path, each.input.lost) for each in tallies if each.input.lost)
+    lost = tuple((each.given.reading.path, each.given.lost) for each in tallies if each.given.lost)
     return Outcome(counts, examples, lost)
 
 
@@ -140,10 +140,10 @@ def _number_rejects(job: Job, sums: DataFrame, tallies: Sequence[Tally]) -> Data
     """Rejects under the names and line numbers of the files they came from."""
     names = []
     for each in tallies:
-        before = each.input.reading.lines_before
+        before = each.given.reading.lines_before
         for row in each.rows:
             if row["rejected"]:
-                names.append((row["file"], each.input.reading.path, before))
+                names.append((row["file"], each.given.reading.path, before))
             before += row["lines"]
     if not names:
         return None
@@ -176,7 +176,7 @@ def _file_rows(job: Job, tallies: Sequence[Tally]) -> DataFrame:
 
 
 def _file_row(job: Job, each: Tally, now: datetime) -> dict[str, object]:
-    reading = each.input.reading
+    reading = each.given.reading
     firsts = [row["first_time"] for row in each.rows if row["first_time"] is not None]
     lasts = [row["last_time"] for row in each.rows if row["last_time"] is not None]
     levels = forms = 0
@@ -192,7 +192,7 @@ def _file_row(job: Job, each: Tally, now: datetime) -> dict[str, object]:
         "start": reading.start,
         "bytes": each.end,
         "stored_bytes": reading.content.file.bytes,
-        "lost": each.input.lost,
+        "lost": each.given.lost,
         "read_at": now,
         **{name: each.total(name) for name in ("lines", "requests", "skipped", "rejected")},
         "first_time": min(firsts, default=None),

@@ -7,6 +7,7 @@ file that was shorter when it was read, the hash is of the whole lines that were
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import zlib
 from collections.abc import Iterator
@@ -53,6 +54,8 @@ class Content:
     """A hash of those."""
     whole: int | None
     """Where the last whole line ends, if all of the content was seen; else None."""
+    bom: int = 0
+    """Bytes of a byte-order mark at the beginning."""
     looks_like: str | None = None
     """What it is, if it is no text."""
 
@@ -70,6 +73,7 @@ def look_at(place: Place, file: LogFile) -> Content:
         first=seen,
         fingerprint=digest(head[:seen]),
         whole=whole,
+        bom=len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0,
         looks_like=_looks_like(head),
     )
 

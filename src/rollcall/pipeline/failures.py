@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from py4j.protocol import Py4JError, Py4JJavaError
-from pyspark.errors import PySparkException
+from pyspark.errors.exceptions.captured import CapturedException
 
 from rollcall.pipeline.errors import ChangedError, SparkError
 from rollcall.tables.stores import disk_full
@@ -28,7 +28,7 @@ class BrokenInputError(SparkError):
 def explained(where: str) -> Iterator[None]:
     try:
         yield
-    except (Py4JError, PySparkException) as error:
+    except (Py4JError, CapturedException) as error:
         raise explain(error, where) from error
 
 

@@ -52,7 +52,7 @@ def prepare(
 class Tally:
     """What was counted of one input, its pieces in order."""
 
-    input: Input
+    given: Input
     end: int
     rows: tuple[Row, ...]
 
@@ -60,7 +60,7 @@ class Tally:
         return sum(row[name] for row in self.rows)
 
     def fingerprint(self, place: Place) -> str:
-        content = self.input.reading.content
+        content = self.given.reading.content
         if self.end >= HEAD_BYTES or content.first == self.end:
             return content.fingerprint
         return prefix_digest(place, content.file, self.end)
@@ -72,6 +72,8 @@ def tally(inputs: Sequence[Input], counted: Sequence[Row]) -> list[Tally]:
     for each in inputs:
         rows = tuple(by_file[name] for name in map(same_file, each.addresses) if name in by_file)
         read = sum(row["bytes_read"] for row in rows)
+        if rows and each.reading.start == 0:
+            read += each.reading.content.bom  # Spark passes over it
         found.append(Tally(each, each.reading.start + read, rows))
     return found
 
@@ -80,9 +82,9 @@ def check_whole(tallies: Sequence[Tally], place_of: Callable[[str], Place]) -> l
     """Readings that Spark must be given a copy of; an error if a file changed under its hands."""
     broken = []
     for each in tallies:
-        reading = each.input.reading
-        if each.input.end is not None:
-            if each.end != each.input.end:
+        reading = each.given.reading
+        if each.given.end is not None:
+            if each.end != each.given.end:
                 raise changed(reading.path)
         elif not _gzip_was_whole(place_of(reading.path), each):
             broken.append(reading)
@@ -91,7 +93,7 @@ def check_whole(tallies: Sequence[Tally], place_of: Callable[[str], Place]) -> l
 
 def _gzip_was_whole(place: Place, each: Tally) -> bool:
     """Ends in a whole line; a last line that is not one was counted with a newline it lacks."""
-    reading = each.input.reading
+    reading = each.given.reading
     if each.end % ISIZE_RANGE == last_size(place, reading.content.file):
         return True
     length, last = 0, b""

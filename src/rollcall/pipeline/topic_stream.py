@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from pyspark import __version__ as spark_version
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
@@ -186,6 +187,11 @@ class TopicStream:
             hint="is the broker up, and does the topic exist? run the same command again: it goes "
             "on where it stopped, and counts nothing twice",
         )
+
+
+def connector() -> str:
+    """Maven coordinates of the connector that fits this Spark."""
+    return f"{CONNECTOR}:{spark_version}"
 
 
 def topic_lines(

@@ -33,8 +33,6 @@ class HeardBroker:
     requests: int
     hours: int
     """Hours with a line."""
-    first: datetime
-    last: datetime
     info_only: bool = False
 
 
@@ -53,8 +51,8 @@ class Basis:
     requests: int = 0
     replica_requests: int = 0
     forwarded_requests: int = 0
-    unidentified_requests: int = 0
-    """Of clients whose library neither told its name nor could be inferred."""
+    unidentified_requests: int | None = None
+    """Of clients whose library neither told its name nor could be inferred; None: not asked."""
     limits: tuple[Limit, ...] = ()
 
     @property
@@ -66,8 +64,10 @@ class Basis:
         return self.requests - self.replica_requests - self.forwarded_requests
 
     @property
-    def unidentified_share(self) -> float:
-        return self.unidentified_requests / self.client_requests if self.client_requests else 0.0
+    def unidentified_share(self) -> float | None:
+        if self.unidentified_requests is None or not self.client_requests:
+            return None
+        return self.unidentified_requests / self.client_requests
 
     def is_thin(self, min_days: int) -> bool:
         """Too little to call anything safe for good."""

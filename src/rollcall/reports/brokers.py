@@ -17,21 +17,25 @@ SHORT_ANSWER = 1
 # The same ranges are told hour after hour: only changes matter.
 CHANGES = """
 CREATE TEMP TABLE changes AS
-SELECT cluster, broker, source, host, port, node_id, first_seen, list
+SELECT cluster, broker, source, host, port, node_id, first_seen, list, hour
 FROM (
   SELECT *, lag(list) OVER (PARTITION BY cluster, broker, source ORDER BY first_seen) AS before
   FROM (
     SELECT cluster, broker, source, any_value(host) AS host, any_value(port) AS port,
-      any_value(node_id) AS node_id, min(first_seen) AS first_seen, hash(ranges) AS list
+      any_value(node_id) AS node_id, min(first_seen) AS first_seen, hash(ranges) AS list, hour
     FROM {brokers} WHERE len(ranges) > {short} AND {where}
     GROUP BY cluster, broker, source, hash(ranges), hour
   )
 )
 WHERE before IS DISTINCT FROM list
 """
-LISTS = """
-SELECT hash(ranges), any_value(ranges) FROM {brokers} WHERE len(ranges) > {short} AND {where}
-GROUP BY hash(ranges)
+ONE_OF_EACH = """
+SELECT any_value(cluster), any_value(broker), any_value(source), any_value(hour), list
+FROM changes GROUP BY list
+"""
+LIST = """
+SELECT ranges FROM {brokers} WHERE cluster IS NOT DISTINCT FROM $1 AND broker = $2
+  AND source = $3 AND hour = $4 AND hash(ranges) = $5 LIMIT 1
 """
 
 
@@ -40,7 +44,10 @@ def read_told(reader: Reader, heard: Sequence[HeardBroker]) -> list[Told]:
     where = reader.cluster()
     words = {"brokers": reader.table("brokers"), "short": SHORT_ANSWER, "where": where}
     reader.run(CHANGES.format(**words))
-    lists = {row[0]: _ranges(row[1]) for row in reader.rows(LISTS.format(**words))}
+    lists = {
+        one[4]: _ranges(reader.rows(LIST.format(**words), one)[0][0])
+        for one in reader.rows(ONE_OF_EACH)
+    }
     aliases = _aliases(heard)
     return [
         Told((row[0], name), Origin(row[2]), row[6], lists[row[7]])

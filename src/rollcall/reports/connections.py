@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from rollcall.reports.reading import Reader
 from rollcall.reports.values import ClientKey
 
-# `told` gives nameless connections the name that `sightings` found for them.
+# Rates are of one host at one broker; a row of the older ones may be an hour or a day.
 OPENED = """
 CREATE TEMP TABLE opened AS
 WITH connections AS (
@@ -16,19 +16,25 @@ WITH connections AS (
     count(*) FILTER (requests = 1) AS seen_once, 1 AS hours
   FROM {connections} WHERE NOT forwarded AND NOT replica AND {window} GROUP BY ALL
   UNION ALL BY NAME
-  SELECT cluster, broker, principal, client_id, host, software_name, hour,
+  SELECT cluster, broker, principal, client_id, host, software_name, hour, opened, seen_once,
+    greatest(1, date_diff('hour', first_seen, last_seen)) AS hours
+  FROM {older} WHERE NOT forwarded AND NOT replica AND {window}
+), identities AS (
+  SELECT any_value(cluster) AS cluster, any_value(principal) AS principal,
+    any_value(client_id) AS client_id, any_value(host) AS host,
+    any_value(software_name) AS software_name,
     CAST(sum(opened) AS BIGINT) AS opened, CAST(sum(seen_once) AS BIGINT) AS seen_once,
-    greatest(1, max(date_diff('hour', first_seen, last_seen))) AS hours
-  FROM {older} WHERE NOT forwarded AND NOT replica AND {window} GROUP BY ALL
+    max(opened / hours) AS per_hour, arg_max(broker, opened / hours) AS broker
+  FROM connections GROUP BY hash(cluster, principal, client_id, host, software_name)
 ), people AS (
   SELECT cluster AS c, principal AS p, client_id AS i, host AS h, any_value(application) AS app,
     bool_or(software_name IS NULL) AS has_nameless,
     any_value(software_name) FILTER (inferred) AS inferred_name
   FROM sightings GROUP BY ALL
 )
-SELECT connections.*, app AS application,
+SELECT identities.*, app AS application,
   if(software_name IS NULL AND NOT has_nameless, inferred_name, software_name) AS software
-FROM connections JOIN people ON cluster IS NOT DISTINCT FROM c AND principal IS NOT DISTINCT FROM p
+FROM identities JOIN people ON cluster IS NOT DISTINCT FROM c AND principal IS NOT DISTINCT FROM p
   AND client_id IS NOT DISTINCT FROM i AND host IS NOT DISTINCT FROM h
 """
 

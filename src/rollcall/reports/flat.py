@@ -62,14 +62,15 @@ def flat_impact(it: ClientImpact) -> Row:
         "verdict": str(it.verdict),
         "owner": it.owner,
         "api": api_name(deciding.api_key) if deciding and deciding.api_key is not None else None,
-        "api_versions": list(deciding.versions) if deciding and deciding.versions else None,
+        "lowest_version": deciding.versions.low if deciding and deciding.versions else None,
+        "highest_version": deciding.versions.high if deciding and deciding.versions else None,
         "why": str(deciding.why) if deciding else "accepted",
         **row,
         "findings": [_flat_finding(finding) for finding in it.judgement.findings],
         "remedies": [_flat_remedy(remedy) for remedy in it.remedies],
         "below_minimum": [
             str(outlook.minimum.version)
-            for outlook in it.judgement.outlooks
+            for outlook in it.judgement.outlooks.values()
             if outlook.below_minimum and outlook.minimum
         ],
     }
@@ -141,7 +142,7 @@ def flat_basis(basis: Basis) -> Row:
         "requests": basis.requests,
         "replica_requests": basis.replica_requests,
         "forwarded_requests": basis.forwarded_requests,
-        "unidentified_share": round(basis.unidentified_share, 6),
+        "unidentified_share": basis.unidentified_share,
         "limits": [str(limit) for limit in basis.limits],
     }
 

@@ -32,15 +32,17 @@ INFO = 0b100
 
 HEARD = """
 CREATE TEMP TABLE heard AS
-SELECT cluster, broker, date_trunc('day', hour) AS day,
-  sum(requests) AS requests,
-  coalesce(sum(requests) FILTER (replica), 0) AS replica_requests,
-  coalesce(sum(requests) FILTER (forwarded AND NOT replica), 0) AS forwarded_requests,
-  sum(deprecated) AS deprecated,
-  min(first_seen) AS first_seen, max(last_seen) AS last_seen,
+SELECT cluster, broker, hour, sum(requests) AS requests, sum(deprecated) AS deprecated,
   bit_or(hours) AS hours, bit_or(forms) AS forms
-FROM {usage} WHERE {window}
-GROUP BY ALL
+FROM {usage} WHERE {window} GROUP BY cluster, broker, hour
+"""
+APART = """
+SELECT coalesce(sum(requests) FILTER (replica), 0),
+  coalesce(sum(requests) FILTER (NOT replica), 0)
+FROM {usage} WHERE (replica OR forwarded) AND {window}
+"""
+BOUNDS = """
+SELECT min(first_seen), max(last_seen) FROM {usage} WHERE {window}
 """
 LINES = """
 SELECT coalesce(sum(lines), 0), coalesce(sum(rejected), 0),
@@ -112,42 +114,43 @@ class Reader:
     def days(self) -> tuple[datetime | None, int, int]:
         """The first day, the days that one bit stands for, and how many days have a line."""
         ((first, last, days),) = self.rows(
-            "SELECT min(day), max(day), count(DISTINCT day) FROM heard"
+            """SELECT date_trunc('day', min(hour)), date_trunc('day', max(hour)),
+              count(DISTINCT date_trunc('day', hour)) FROM heard"""
         )
         span = (last - first).days + 1 if first else 1
         return first, -(-span // SLOTS), days
 
-    def basis(self, unidentified_requests: int = 0) -> Basis:
+    def basis(self) -> Basis:
         heard = tuple(self._heard())
         known = self._roll_called()
-        totals = self.rows(
-            "SELECT sum(replica_requests), sum(forwarded_requests), bit_or(forms) FROM heard"
-        )[0]
+        words = {"usage": self.table("usage"), "window": self.window()}
+        ((replica, forwarded),) = self.rows(APART.format(**words))
+        ((first, last),) = self.rows(BOUNDS.format(**words))
+        ((forms,),) = self.rows("SELECT bit_or(forms) FROM heard")
         lines = self._lines()
         return Basis(
-            first=min((it.first for it in heard), default=None),
-            last=max((it.last for it in heard), default=None),
+            first=first,
+            last=last,
             days=self.days()[2],
             heard=heard,
             not_heard=tuple(_not_heard(known, heard)),
             lines=lines[0],
             rejected=lines[1],
             requests=sum(it.requests for it in heard),
-            replica_requests=int(totals[0] or 0),
-            forwarded_requests=int(totals[1] or 0),
-            unidentified_requests=unidentified_requests,
-            limits=tuple(self._limits(heard, known, int(totals[2] or 0), lines)),
+            replica_requests=int(replica),
+            forwarded_requests=int(forwarded),
+            limits=tuple(self._limits(heard, known, int(forms or 0), lines)),
         )
 
     def _heard(self) -> Iterator[HeardBroker]:
         form_j = 1 << FORMS.index("J")
         for row in self.rows(
-            """SELECT cluster, broker, sum(requests), sum(bit_count(hours)), min(first_seen),
-              max(last_seen), sum(deprecated), bit_or(forms)
+            """SELECT cluster, broker, sum(requests), sum(bit_count(hours)), sum(deprecated),
+              bit_or(forms)
             FROM heard GROUP BY cluster, broker ORDER BY cluster, broker"""
         ):
-            info_only = row[2] == row[6] and row[7] == form_j
-            yield HeardBroker(row[0], row[1], int(row[2]), int(row[3]), row[4], row[5], info_only)
+            info_only = row[2] == row[4] and row[5] == form_j
+            yield HeardBroker(row[0], row[1], int(row[2]), int(row[3]), info_only)
 
     def _lines(self) -> tuple[int, int, bool]:
         """Lines, rejected lines, and whether a file held nothing below INFO."""
@@ -183,9 +186,7 @@ class Reader:
 def open_tables(tables: Path | str | Snapshot, question: Question) -> Reader:
     if not isinstance(tables, Snapshot):
         tables = read_tables(LocalStore(Path(tables)))
-    reader = Reader(tables, question)
-    reader.hear()
-    return reader
+    return Reader(tables, question)
 
 
 def _connect() -> duckdb.DuckDBPyConnection:

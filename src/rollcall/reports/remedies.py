@@ -78,9 +78,11 @@ def _steps(judgement: Judgement, target: Release) -> Iterator[Remedy]:
 
 def _library_steps(judgement: Judgement, findings: list[Finding]) -> Iterator[Remedy]:
     keys = {it.api_key for it in findings}
-    if not judgement.outlooks:
+    versions = dict.fromkeys(version for it in findings for version in it.software_versions)
+    outlooks = [judgement.outlooks[it] for it in versions if it in judgement.outlooks]
+    if not outlooks:
         yield Remedy(Step.FIND_OUT)
-    for outlook in dict.fromkeys(judgement.outlooks):
+    for outlook in dict.fromkeys(outlooks):
         risks = [risk for risk in outlook.risks if risk.api_key in keys]
         if any(risk.fixed_in is None for risk in risks):
             yield Remedy(Step.REPLACE, outlook.library)

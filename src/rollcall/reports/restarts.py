@@ -160,7 +160,9 @@ def judge_restarts(seen: Sequence[Seen]) -> Restarts:
     brokers = [
         _broker(list(rows)) for _, rows in groupby(seen, key=lambda it: (it.cluster, it.node_id))
     ]
-    brokers.sort(key=lambda it: (it.start is None, -(it.start.time.timestamp() if it.start else 0)))
+    telling = [it for it in brokers if it.start is not None]
+    telling.sort(key=_started, reverse=True)
+    brokers = [*telling, *(it for it in brokers if it.start is None)]
     return Restarts(
         min((it.first for it in seen), default=None),
         max((it.last for it in seen), default=None),
@@ -168,6 +170,10 @@ def judge_restarts(seen: Sequence[Seen]) -> Restarts:
         tuple(_waves(brokers)),
         _fewest_up(seen),
     )
+
+
+def _started(it: BrokerStarts) -> datetime:
+    return it.start.time if it.start else it.last_seen
 
 
 def _broker(rows: list[Seen]) -> BrokerStarts:

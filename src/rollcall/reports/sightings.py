@@ -28,7 +28,7 @@ CREATE TEMP TABLE seen AS
 SELECT hash({identity}) AS id, {any_identity}, false AS inferred,
   CAST(NULL AS VARCHAR[]) AS other_names, api_key, api_version,
   CAST(sum(requests) AS BIGINT) AS requests,
-  min(first_seen) AS first_seen, max(last_seen) AS last_seen,
+  min({first}) AS first_seen, max({last}) AS last_seen,
   bit_or(1::HUGEINT << CAST({slot} AS HUGEINT)) AS days
 FROM {usage} WHERE NOT forwarded AND NOT replica AND {window}
 GROUP BY id, api_key, api_version
@@ -100,8 +100,11 @@ FROM (SELECT * FROM seen WHERE {whose}) AS seen LEFT JOIN (
 """
 
 
-def make_sightings(reader: Reader) -> None:
-    """The temporary table `sightings`, from which everything about clients is asked."""
+def make_sightings(reader: Reader, *, exact_times: bool = True) -> None:
+    """The temporary table `sightings`, from which everything about clients is asked.
+
+    Exact times cost a third of it; without them they are those of the rows: an hour, or a day."""
+    reader.hear()
     first, width, _ = reader.days()
     day = f"TIMESTAMP '{first:%Y-%m-%d}'" if first else "TIMESTAMP '1970-01-01'"
     words = {
@@ -111,6 +114,8 @@ def make_sightings(reader: Reader) -> None:
         "who": ", ".join(WHO),
         "same": " AND ".join(f"nameless.{n} IS NOT DISTINCT FROM names.{n}" for n in WHO),
         "slot": f"(date_diff('day', {day}, hour) // {width})",
+        "first": "first_seen" if exact_times else "hour",
+        "last": "last_seen" if exact_times else "hour",
         "usage": reader.table("usage"),
         "window": reader.window(),
         "is_whole": IS_WHOLE,

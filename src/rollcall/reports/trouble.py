@@ -125,9 +125,9 @@ SELECT {key}, flatten(list(versions)), CAST(sum({what}) AS BIGINT), CAST(sum({of
 FROM behaviour GROUP BY {key} HAVING sum({what}) >= {count} AND sum({what}) > {share} * sum({of})
 """
 STORMS = """
-SELECT {key}, max(opened / hours), arg_max(host, opened / hours), arg_max(broker, opened / hours),
+SELECT {key}, max(per_hour), arg_max(host, per_hour), arg_max(broker, per_hour),
   CAST(sum(opened) AS BIGINT)
-FROM opened GROUP BY {key} HAVING max(opened / hours) > {limit}
+FROM opened GROUP BY {key} HAVING max(per_hour) > {limit}
 """
 ONCE = """
 SELECT {key}, CAST(sum(seen_once) AS BIGINT), CAST(sum(opened) AS BIGINT)
@@ -152,7 +152,7 @@ def trouble(
     limits: Limits = Limits(),  # noqa: B008 - it is frozen
 ) -> Trouble:
     reader = open_tables(tables, question)
-    make_sightings(reader)
+    make_sightings(reader, exact_times=False)
     make_opened(reader)
     reader.run(PEOPLE)
     reader.run(
@@ -166,10 +166,7 @@ def trouble(
     found = [*_of_connections(reader, limits), *_of_requests(reader, limits)]
     found += _many_versions(reader, limits)
     found.sort(key=lambda it: (list(Kind).index(it.kind), -it.severity))
-    unidentified = reader.rows(
-        "SELECT coalesce(sum(requests), 0) FROM sightings WHERE software_name IS NULL"
-    )
-    return Trouble(reader.basis(int(unidentified[0][0])), tuple(found))
+    return Trouble(reader.basis(), tuple(found))
 
 
 def _of_connections(reader: Reader, limits: Limits) -> Iterator[Complaint]:

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
@@ -101,7 +101,7 @@ class Judgement:
     verdict: Verdict
     findings: tuple[Finding, ...]
     """The deciding one first; APIs in accepted versions only are left out."""
-    outlooks: tuple[Outlook, ...] = ()
+    outlooks: Mapping[str | None, Outlook] = field(default_factory=dict)
     """What is known of its library at the target, for each software version."""
 
     @property
@@ -162,8 +162,12 @@ class Judge:
             findings = [Finding(Verdict.UNKNOWN, Why.NOTHING_SEEN)]
         findings.sort(key=lambda it: (it.verdict.rank, it.why is Why.NO_LONGER_SEEN, -it.requests))
         verdict = findings[0].verdict if findings else Verdict.SAFE
-        outlooks = {candidate: self.outlook(candidate) for candidate in _libraries(client)}
-        return Judgement(client, verdict, tuple(findings), tuple(outlooks.values()))
+        outlooks = {
+            version: self.outlook(candidate)
+            for version in client.guesses or ()
+            if (candidate := _library(client, version)) is not None
+        }
+        return Judgement(client, verdict, tuple(findings), outlooks)
 
     def _seen(
         self,
@@ -298,9 +302,3 @@ def _library(client: Client, software_version: str | None) -> LibraryCandidate |
     if guess is None or guess.library is None:
         return None
     return guess.candidates[0]
-
-
-def _libraries(client: Client) -> Iterator[LibraryCandidate]:
-    for version in client.guesses or ():
-        if (candidate := _library(client, version)) is not None:
-            yield candidate

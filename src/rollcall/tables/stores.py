@@ -79,25 +79,25 @@ class LocalStore:
             return (self.root / name).read_bytes()
 
     def create(self, name: str, content: bytes) -> bool:
-        try:
-            self._put(name, content, os.O_EXCL)
-        except FileExistsError:
-            return False
-        return True
+        return self._put(name, content, os.O_EXCL)
 
     def write(self, name: str, content: bytes) -> None:
         self._put(name, content, os.O_TRUNC)
 
-    def _put(self, name: str, content: bytes, flag: int) -> None:
+    def _put(self, name: str, content: bytes, flag: int) -> bool:
         path = self.root / name
         with _explained(self.root):
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | flag, 0o644)
+            try:
+                handle = os.open(path, os.O_WRONLY | os.O_CREAT | flag, 0o644)
+            except FileExistsError:
+                return False
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
             _sync_folder(path.parent)
+        return True
 
     def delete(self, name: str) -> None:
         path = self.root / name
@@ -136,7 +136,7 @@ FULL = {errno.ENOSPC, errno.EDQUOT}
 def _explained(root: Path) -> Iterator[None]:
     try:
         yield
-    except (FileExistsError, FileNotFoundError):
+    except FileNotFoundError:
         raise
     except OSError as error:
         if error.errno in FULL:

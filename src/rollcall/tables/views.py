@@ -106,7 +106,7 @@ def _no_rows(table: Table, engine: Engine) -> str:
         f"AS {column.name}"
         for column in table.columns
     )
-    return f"(SELECT {nulls} WHERE false) AS nothing_yet"
+    return f"(SELECT {nulls} WHERE false)"
 
 
 def duckdb_type(spark: str) -> str:

@@ -122,8 +122,9 @@ def _enter(store: Store, doing: str, clock: Callable[[], float]) -> Writer:
 def _refuse_if_alive(store: Store, number: int, now: float) -> None:
     note = _read_note(store, number)
     if note is None:  # it died over its note, or is writing it at this moment
-        age = max((now - entry.modified for entry in store.list(FOLDER)), default=0.0)
-        alive = age < NOTE_SECONDS
+        name = Path(_file_name(number)).name
+        written = [entry.modified for entry in store.list(FOLDER) if entry.name == name]
+        alive = bool(written) and now - written[0] < NOTE_SECONDS
     elif note.host == socket.gethostname():
         alive = is_running(note.pid, note.process)
     else:
