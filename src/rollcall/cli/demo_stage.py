@@ -38,6 +38,8 @@ class Stage:
         self._console = Console(highlight=False)
         # what makes Spark start sooner stays here too, unless the user has a place for it
         self._environment = {"ROLLCALL_CACHE": str((folder / "cache").absolute()), **os.environ}
+        if self._console.is_terminal:  # for commands whose output goes through our hands
+            self._environment |= {"COLUMNS": str(self._console.width), "TTY_COMPATIBLE": "1"}
 
     def act(self, title: str) -> None:
         self._act += 1
@@ -68,9 +70,8 @@ class Stage:
 
     async def _show_some(self, process: asyncio.subprocess.Process, only: int) -> None:
         assert process.stdout is not None
-        lines = (await process.stdout.read()).decode(errors="replace").splitlines()
-        for line in lines[:only]:
-            self.say(line)
+        lines = (await process.stdout.read()).splitlines()
+        sys.stdout.buffer.writelines(line + b"\n" for line in lines[:only])  # it is our own text
         if len(lines) > only:
             self.say(f"... and {len(lines) - only} lines more")
 
