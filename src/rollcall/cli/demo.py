@@ -184,7 +184,7 @@ async def _log_acts(stage: Stage, lines: str, request_logs: list[Path]) -> None:
         stage.say("\nThe rest needs Spark: pip install 'rollcall[pipeline]', and Java 17.")
         return
     stage.act("Request logs of a made-up fleet")
-    await stage.run("generate-logs", "--output", fleet, "--lines", lines)
+    await stage.run("generate-logs", "--output", fleet, "--lines", lines, "--form", "J")
     stage.act("Spark reads the cluster's own request log, its roll calls, and the fleet's logs")
     await stage.run("pipeline", "run", *request_logs, *into, "demo")
     await stage.run("pipeline", "brokers", stage.folder / "rolls.jsonl", *into, "demo")
