@@ -89,7 +89,7 @@ def running_cluster(*arguments: str) -> Iterator[RunningCluster]:
     finally:
         process.send_signal(signal.SIGTERM)
         try:
-            process.communicate(timeout=PATIENCE)
+            process.communicate(timeout=2 * PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()

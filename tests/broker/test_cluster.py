@@ -12,7 +12,7 @@ from rollcall.protocol.dialects import KIP, RELEASED, dialect
 from rollcall.protocol.error_codes import Errors
 from tests.broker.running import RunningCluster, ask, open_connection
 
-METADATA, UPDATE_METADATA, API_VERSIONS = 3, 6, 18
+PRODUCE, METADATA, UPDATE_METADATA, API_VERSIONS = 0, 3, 6, 18
 DESCRIBE_CLUSTER, REGISTRATION, HEARTBEAT = 60, 62, 63
 DIALECTS = {"PLAINTEXT": RELEASED, "KIP": KIP}
 ANSWERED = [
@@ -33,7 +33,7 @@ async def test_35_2_every_version_that_is_listed_gets_a_valid_answer(
 ) -> None:
     listener, key, version = case
     named = {"client_software_name": "tester", "client_software_version": "1"}
-    fields = named if key == API_VERSIONS and version >= 3 else {}
+    fields = {PRODUCE: {"acks": 1}, API_VERSIONS: named}.get(key, {})
     answer = await ask(cluster.address(2, listener), key, version, **fields)
     assert getattr(answer, "error_code", 0) in (0, Errors.COORDINATOR_NOT_AVAILABLE)
 

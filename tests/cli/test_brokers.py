@@ -1,3 +1,4 @@
+import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -5,10 +6,18 @@ from pathlib import Path
 import pytest
 
 from rollcall.catalog import ranges_of
-from rollcall.client import Address, ClientError
+from rollcall.cli.brokers import call_the_roll
+from rollcall.cli.settings import Settings
+from rollcall.client import Address, ClientConfig, ClientError, RollCall
 from rollcall.protocol.dialects import KIP
 from tests.cli.scripted_cluster import rollcall, serving
-from tests.client.scripted import KIP_RANGES, ScriptedBroker
+from tests.client.scripted import (
+    KIP_RANGES,
+    ScriptedBroker,
+    running,
+    until,
+    unused_address,
+)
 
 HOSTILE = "Ka\x1b]0;gone\x07fka\u202e\n"
 DAY = 86_400_000
@@ -171,3 +180,18 @@ def test_a_broker_of_another_cluster_is_noted() -> None:
     with serving(one, two):
         out = rollcall("brokers", one.address).out
     assert "belongs to another cluster: elsewhere" in rows(out)["2"]
+
+
+async def test_who_watches_sees_a_cluster_come_back(capsys: pytest.CaptureFixture[str]) -> None:
+    address = await unused_address()
+    settings = Settings((address,), ClientConfig(backoff=0.01, rounds=1))
+    seen: list[RollCall] = []
+    watching = asyncio.create_task(call_the_roll(settings, seen.append, None, 0.05))
+    await asyncio.sleep(0.2)
+    assert seen == []
+    async with running(ScriptedBroker(), port=address.port):
+        await until(lambda: len(seen) > 2)
+        watching.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await watching
+    assert "refused the connection" in capsys.readouterr().err

@@ -95,11 +95,7 @@ def test_a_time_that_is_none_is_told() -> None:
 def test_536_5_json_tells_every_step() -> None:
     with serving(ScriptedBroker(start_time_ms=AFTER)) as [broker]:
         result = rollcall("wait-restart", broker.address, "--all", "--after", BEFORE, "--json")
-    decoder, text, steps = json.JSONDecoder(), result.out, []
-    while text.strip():
-        step, end = decoder.raw_decode(text.lstrip())
-        steps.append(step)
-        text = text.lstrip()[end:]
+    steps = [json.loads(line) for line in result.out.splitlines()]
     assert [step["step"] for step in steps] == ["waiting", "restarted", "back"]
     assert steps[-1] == {
         "broker": 1,

@@ -92,6 +92,18 @@ async def test_brokers_that_were_named_help_out_when_the_bootstrap_is_gone() -> 
         await client.close()
 
 
+async def test_of_a_large_cluster_that_is_gone_only_some_are_tried() -> None:
+    broker = ScriptedBroker()
+    broker.nodes = [(i, await unused_address(), None, 0) for i in range(30)]
+    async with running(broker) as [address]:
+        client = AdminClient([address], ClientConfig(rounds=1))
+        await client.describe_cluster()
+    with pytest.raises(UnreachableError) as caught:
+        await client.describe_cluster()
+    await client.close()
+    assert caught.value.message.count("refused the connection") == 1 + 8
+
+
 async def test_when_nobody_answers_each_is_named_with_its_reason() -> None:
     one, two = await unused_address(), await unused_address()
     async with AdminClient([one, two], QUICK) as client:

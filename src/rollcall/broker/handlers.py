@@ -1,15 +1,12 @@
 """The answers put on listeners: from a server's request to a question, one table per listener."""
 
-from collections.abc import Callable
 from functools import partial
 
-from rollcall.broker.answers import FOR_CLIENTS, NodeFacts, Question
+from rollcall.broker.answers import FOR_CLIENTS, Answer, NodeFacts, Question
 from rollcall.broker.answers import update_metadata as update
 from rollcall.broker.authorizer import EVERYBODY, Authorizer
 from rollcall.protocol.messages import Message
 from rollcall.server import Handler, RequestContext
-
-Answer = Callable[[Question, NodeFacts], Message]
 
 
 def client_handlers(
@@ -28,7 +25,7 @@ def node_handlers(facts: NodeFacts) -> dict[int, Handler]:
 def _bind(
     facts: NodeFacts, authorizer: Authorizer, require_describe: bool, answer: Answer
 ) -> Handler:
-    def handle(context: RequestContext) -> Message:
+    def handle(context: RequestContext) -> Message | None:
         question = Question(
             context.body,
             context.api_version,

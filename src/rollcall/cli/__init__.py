@@ -14,14 +14,15 @@ In reading order:
 
 The commands that ask brokers (docs/brokers.md):
 
-    settings         how to reach a cluster; java_properties: as Java clients write it
+    settings         how to reach a cluster; java_properties: as Java clients write it;
+                     connection_options: the options for it
     asking           what these commands share
     broker_text      what is known of a broker in words; brokers_json: as JSON
     brokers          `rollcall brokers`: the roll call
     api_versions     `rollcall api-versions`: APIs and brokers as a matrix
     features         `rollcall features`: what can be used, and what stands in the way
     wait_restart     `rollcall wait-restart`: for scripts that restart brokers
-    identify         `rollcall identify`: an answer from elsewhere
+    identify         `rollcall identify`: an answer from elsewhere, read by api_versions_answer
 
 The commands of logs and tables:
 

@@ -8,15 +8,15 @@ import typer
 
 from rollcall.catalog import Mode, Range, api_name, intersect, line_of, ranges_of
 from rollcall.cli.asking import answered_rows, broker_row, run, take_roll_call
-from rollcall.cli.output import print_json, print_table
-from rollcall.cli.settings import (
+from rollcall.cli.connection_options import (
     BootstrapArgument,
     ConfigOption,
     JsonOption,
     ReleaseOption,
     SecondsOption,
-    load_settings,
 )
+from rollcall.cli.output import print_json, print_table
+from rollcall.cli.settings import load_settings
 from rollcall.client import BrokerRow, RollCall
 
 DIFFERENT = 3

@@ -13,17 +13,16 @@ from rich.console import Console
 from rollcall.cli.asking import run
 from rollcall.cli.broker_text import moment, note, software, uptime, version
 from rollcall.cli.brokers_json import document, lines, summary
-from rollcall.cli.output import print_json, print_table, safe_text
-from rollcall.cli.settings import (
+from rollcall.cli.connection_options import (
     BootstrapArgument,
     ConfigOption,
     JsonOption,
     ReleaseOption,
     SecondsOption,
-    Settings,
-    load_settings,
 )
-from rollcall.client import AdminClient, BrokerRow, RollCall, roll_call
+from rollcall.cli.output import print_error, print_json, print_table, safe_text
+from rollcall.cli.settings import Settings, load_settings
+from rollcall.client import AdminClient, BrokerRow, ClientError, RollCall, roll_call
 from rollcall.errors import RollcallError
 
 SOME_DID_NOT_ANSWER = 3
@@ -67,23 +66,30 @@ def brokers(
     settings = load_settings(bootstrap, config, seconds=seconds, release=release)
     table = _TableView(sort, clear=watch is not None)
     show: Callable[[RollCall], None] = _print_document if as_json else table
-    calls = run(_call(settings, show, output, watch))
+    calls = run(call_the_roll(settings, show, output, watch))
     if calls.missing:
         raise typer.Exit(SOME_DID_NOT_ANSWER)
 
 
-async def _call(
+async def call_the_roll(
     settings: Settings, show: Callable[[RollCall], None], output: Path | None, watch: float | None
 ) -> RollCall:
     async with AdminClient(settings.bootstrap, settings.config) as client:
+        if watch is None:
+            return _shown(await roll_call(client), show, output)
         while True:
-            calls = await roll_call(client, keep_open=watch is not None)
-            if output is not None:
-                _append(output, calls)
-            show(calls)
-            if watch is None:
-                return calls
+            try:
+                _shown(await roll_call(client, keep_open=True), show, output)
+            except ClientError as error:  # who watches wants to see it come back
+                print_error(error)
             await asyncio.sleep(watch)
+
+
+def _shown(calls: RollCall, show: Callable[[RollCall], None], output: Path | None) -> RollCall:
+    if output is not None:
+        _append(output, calls)
+    show(calls)
+    return calls
 
 
 def _append(path: Path, calls: RollCall) -> None:

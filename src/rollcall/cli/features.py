@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from rollcall.catalog import FeatureVerdict, Obstacle, Offer, Usable, api_name, usable_features
 from rollcall.cli.api_versions import number_list, shown
 from rollcall.cli.asking import answered_rows, run, take_roll_call
-from rollcall.cli.output import print_json, print_table
-from rollcall.cli.settings import (
+from rollcall.cli.connection_options import (
     BootstrapArgument,
     ConfigOption,
     JsonOption,
     ReleaseOption,
     SecondsOption,
-    load_settings,
 )
+from rollcall.cli.output import print_json, print_table
+from rollcall.cli.settings import load_settings
 from rollcall.client import BrokerRow, RollCall
 
 FORM = "rollcall-features/1"

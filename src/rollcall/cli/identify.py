@@ -1,16 +1,9 @@
-"""`rollcall identify`: which release an ApiVersions answer from elsewhere fits.
+"""`rollcall identify`: which release an ApiVersions answer from elsewhere fits."""
 
-The JSON may be the answer as a request log or a tool prints it (`apiKeys` with `apiKey`,
-`minVersion`, `maxVersion`, or the same in snake case), a log line's object with the answer in
-`response`, what `rollcall brokers --json` prints of a broker, or `{"0": [0, 11], "3": [0, 13]}`.
-"""
-
-import json
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -18,16 +11,16 @@ from rollcall.catalog import (
     Candidate,
     Difference,
     Evidence,
-    Range,
     ReleaseGuess,
     Verdict,
     api_name,
     identify_release,
 )
 from rollcall.cli.api_versions import shown
+from rollcall.cli.api_versions_answer import read_answer
 from rollcall.cli.broker_text import any_of, guessed_version
+from rollcall.cli.connection_options import JsonOption
 from rollcall.cli.output import print_json, safe_text
-from rollcall.cli.settings import JsonOption
 from rollcall.errors import RollcallError
 
 CANNOT_TELL = 3
@@ -69,82 +62,6 @@ def _text(file: Path | None) -> str:
         return sys.stdin.read() if file is None else file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise RollcallError(f"the answer cannot be read: {error}") from None
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What an ApiVersions answer holds, whoever printed it."""
-
-    ranges: Mapping[int, Range]
-    supported: Mapping[str, Range] | None
-    finalized: Mapping[str, int] | None
-    error_code: int
-
-
-def read_answer(text: str) -> Answer:
-    try:
-        document = _answer_in(json.loads(text))
-        return Answer(
-            ranges=dict(_ranges(document)),
-            supported=_features(_field(document, "supportedFeatures")),
-            finalized=_levels(_field(document, "finalizedFeatures")),
-            error_code=int(_field(document, "errorCode") or 0),
-        )
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise RollcallError(
-            "this is not an ApiVersions answer in JSON",
-            hint='give {"apiKeys": [{"apiKey": 0, "minVersion": 0, "maxVersion": 11}, ...]}, '
-            "as Kafka's request log prints it",
-        ) from None
-
-
-def _answer_in(found: Any) -> Mapping[str, Any]:
-    """The object with the list of APIs, also when it is wrapped."""
-    if isinstance(found, list):
-        return {"apiKeys": found}
-    for name in ("response", "api_versions"):
-        if isinstance(found.get(name), dict):
-            return dict(found[name])
-    if not found:
-        raise ValueError("nothing in it")
-    return dict(found)
-
-
-def _field(document: Mapping[str, Any], name: str) -> Any:
-    """A field under Kafka's name of it, or in snake case."""
-    snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
-    return document.get(name, document.get(snake))
-
-
-def _ranges(document: Mapping[str, Any]) -> Iterator[tuple[int, Range]]:
-    rows = _field(document, "apiKeys")
-    if isinstance(rows, list):
-        for row in rows:
-            key = _field(row, "apiKey")
-            lowest, highest = _field(row, "minVersion"), _field(row, "maxVersion")
-            yield int(key), Range(int(lowest), int(highest))
-        return
-    for key, (low, high) in document.get("ranges", document).items():
-        yield int(key), Range(int(low), int(high))
-
-
-def _features(rows: Any) -> dict[str, Range] | None:
-    if isinstance(rows, dict):
-        return {str(name): Range(int(low), int(high)) for name, (low, high) in rows.items()}
-    if rows is None:
-        return None
-    return {
-        str(row["name"]): Range(int(_field(row, "minVersion")), int(_field(row, "maxVersion")))
-        for row in rows
-    }
-
-
-def _levels(rows: Any) -> dict[str, int] | None:
-    if isinstance(rows, dict):
-        return {str(name): int(level) for name, level in rows.items()}
-    if rows is None:
-        return None
-    return {str(row["name"]): int(_field(row, "maxVersionLevel")) for row in rows}
 
 
 def _lines(guess: ReleaseGuess) -> Iterator[str]:

@@ -28,9 +28,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from rollcall.cli.java_properties import parse_properties, sasl_from, tls_from
 from rollcall.client import Address, ClientConfig, SaslConfig, TlsConfig, parse_bootstrap
@@ -38,37 +36,6 @@ from rollcall.errors import ConfigError
 
 SASL_PASSWORD = "ROLLCALL_SASL_PASSWORD"  # noqa: S105 - the name of a variable
 TLS_KEY_PASSWORD = "ROLLCALL_TLS_KEY_PASSWORD"  # noqa: S105 - the name of a variable
-
-BootstrapArgument = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="BOOTSTRAP",
-        show_default=False,
-        help="Brokers to begin with, as host:port,host:port; unless the settings name them.",
-    ),
-]
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--config",
-        metavar="FILE",
-        envvar="ROLLCALL_CONFIG",
-        help="Settings for TLS and SASL: a TOML file, or a Java client's .properties. "
-        f"The password may be in {SASL_PASSWORD}.",
-    ),
-]
-SecondsOption = Annotated[
-    float | None,
-    typer.Option("--timeout", min=0.1, metavar="S", help="Seconds that each broker has [10]."),
-]
-ReleaseOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="RELEASE",
-        help="What a broker without ApiVersions (before 0.10) is taken for, such as 0.9.0.",
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """`rollcall wait-restart`: wait until brokers have restarted, for scripts that restart them."""
 
 import asyncio
+import json
 import re
 import sys
 from contextlib import aclosing
@@ -12,8 +13,9 @@ import typer
 
 from rollcall.cli.asking import run
 from rollcall.cli.broker_text import moment
-from rollcall.cli.output import print_error, print_json, safe_text
-from rollcall.cli.settings import BootstrapArgument, ConfigOption, JsonOption, load_settings
+from rollcall.cli.connection_options import BootstrapArgument, ConfigOption, JsonOption
+from rollcall.cli.output import print_error, safe_text
+from rollcall.cli.settings import load_settings
 from rollcall.client import AdminClient, ClientConfig
 from rollcall.client.restarts import NoStartTimeError, Progress, Step, watch_restarts
 from rollcall.errors import RollcallError
@@ -156,14 +158,12 @@ def _line(progress: Progress) -> str:
 
 class _JsonView(_View):
     def tell(self, progress: Progress) -> None:
-        print_json(
-            {
-                "broker": progress.broker,
-                "step": progress.step.name.lower(),
-                "start_time_ms": progress.start_time_ms or None,
-                "before_ms": progress.before_ms or None,
-                "back": progress.back,
-                "of": progress.of,
-            }
-        )
-        sys.stdout.flush()
+        step = {
+            "broker": progress.broker,
+            "step": progress.step.name.lower(),
+            "start_time_ms": progress.start_time_ms or None,
+            "before_ms": progress.before_ms or None,
+            "back": progress.back,
+            "of": progress.of,
+        }
+        print(json.dumps(step), flush=True)  # a line each, for who reads along

@@ -13,6 +13,7 @@ In reading order:
     config          what a client is told
     versions        which version to ask in
     wire            the edge that awaits: bytes of one connection
+    dialing         getting through to an address
     negotiation     the first words: versions, dialect, our name
     authentication  SASL
     connection      all of that together, and brokers too old for it

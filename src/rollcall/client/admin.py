@@ -27,6 +27,9 @@ from rollcall.client.errors import (
 from rollcall.client.memory import remembering_dialects
 from rollcall.client.questions import Told, ask_about_cluster
 
+OTHERS_TRIED = 8
+"""One after another: in a large cluster that is gone, trying all of them would take hours."""
+
 
 @dataclass(eq=False)
 class _Line:
@@ -124,8 +127,10 @@ class AdminClient:
         await asyncio.gather(*(line.connection.close() for line in lines if line.connection))
 
     def _candidates(self) -> list[Address]:
-        """Those with an open connection first, then where we began, then whom we heard of."""
-        everyone = dict.fromkeys((*self.bootstrap, *self._known))
+        """Those with an open connection first, then where we began, then some we heard of."""
+        others = [address for address in self._known if address not in self.bootstrap]
+        others.sort(key=lambda address: not self._is_open(address))
+        everyone = [*self.bootstrap, *others[:OTHERS_TRIED]]
         return sorted(everyone, key=lambda address: not self._is_open(address))
 
     def _is_open(self, address: Address) -> bool:

@@ -16,6 +16,7 @@ from rollcall.catalog import Range, Source, ranges_of
 from rollcall.client.addresses import Address
 from rollcall.client.authentication import authenticate
 from rollcall.client.config import ClientConfig
+from rollcall.client.dialing import open_wire
 from rollcall.client.errors import (
     ClientError,
     ConnectionLostError,
@@ -32,7 +33,7 @@ from rollcall.client.versions import (
     Choice,
     choose_version,
 )
-from rollcall.client.wire import Wire, open_wire
+from rollcall.client.wire import Wire
 from rollcall.protocol.conversation import Answer, ClientConversation
 from rollcall.protocol.dialects import RELEASED, Dialect, dialect
 from rollcall.protocol.framing import FrameReader

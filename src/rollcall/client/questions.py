@@ -79,7 +79,10 @@ class Told:
         return ((b.node_id, b.start_time_ms) for b in brokers if b.start_time_ms)
 
     def start_time_of(self, broker_id: int) -> int:
-        return next((start for id_, start in self.start_times() if id_ == broker_id), 0)
+        for broker in self.metadata.brokers if self.metadata else ():  # a thousand times a thousand
+            if broker.node_id == broker_id:
+                return int(broker.start_time_ms)
+        return 0
 
 
 async def ask_about_cluster(

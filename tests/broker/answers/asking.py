@@ -65,5 +65,6 @@ def ask(
         require_describe=require_describe,
     )
     answer = FOR_CLIENTS[key](question, facts or node())
+    assert answer is not None
     codec = spoken.codec(api.response.name, version)
     return codec.decode(codec.encode(answer))

@@ -7,21 +7,28 @@ as the codec leaves out what a version lacks.
 What it is not: no sockets, no clock, no waiting. What a listener lists follows from these tables:
 `FOR_CLIENTS` on every client listener; the other three are bound by `rollcall.broker.handlers`.
 
-In reading order: `question`, `metadata`, `describe_cluster`, `find_coordinator`; then what the
-cluster says to itself: `broker_registration`, `broker_heartbeat`, `update_metadata`.
+In reading order: `question`, `metadata`, `describe_cluster`, `find_coordinator`, `produce`; then
+what the cluster says to itself: `broker_registration`, `broker_heartbeat`, `update_metadata`.
 """
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from rollcall.broker.answers import describe_cluster, find_coordinator, metadata
+from rollcall.broker.answers import describe_cluster, find_coordinator, metadata, produce
 from rollcall.broker.answers.question import NodeFacts, Question
 from rollcall.protocol.messages import Message
 
-FOR_CLIENTS: Final[Mapping[int, Callable[[Question, NodeFacts], Message]]] = MappingProxyType(
-    {module.KEY: module.answer for module in (metadata, find_coordinator, describe_cluster)}
+Answer = Callable[[Question, NodeFacts], Message | None]
+
+FOR_CLIENTS: Final[Mapping[int, Answer]] = MappingProxyType(
+    {
+        produce.KEY: produce.answer,
+        metadata.KEY: metadata.answer,
+        find_coordinator.KEY: find_coordinator.answer,
+        describe_cluster.KEY: describe_cluster.answer,
+    }
 )
 """API key to answer, on every listener that is open to clients."""
 
-__all__ = ["FOR_CLIENTS", "NodeFacts", "Question"]
+__all__ = ["FOR_CLIENTS", "Answer", "NodeFacts", "Question"]
