@@ -50,12 +50,12 @@ TAIL_PATTERNS = {form: re.compile(tail, re.DOTALL) for form, tail in TAILS.items
 
 HEADER = re.compile(
     r"RequestHeader\(apiKey=(?P<api>\w+), apiVersion=(?P<v>-?\d+), clientId=(?P<client>.*?), "
-    r"correlationId=-?\d+\) -- (?P<body>.*)",
+    r"correlationId=-?\d+\) -- (?P<body>\{(?:\w+=.*|\}.*))",
     re.DOTALL,
 )
 STRUCT = re.compile(
     r"\{api_key=(?P<api>-?\d+),api_version=(?P<v>-?\d+),correlation_id=-?\d+,"
-    r"client_id=(?P<client>.*?)\} -- (?P<body>.*)",
+    r"client_id=(?P<client>.*?)\} -- (?P<body>\{(?:\w+=.*|\}.*))",
     re.DOTALL,
 )
 NAMED = re.compile(r"Name: ?(?P<api>\w+); ?Version: ?(?P<v>-?\d+);(?P<body>.*)", re.DOTALL)
@@ -80,6 +80,7 @@ PEER = re.compile(r"(.+):(\d+)")
 TOLD = re.compile(r"\{client_software_name=(.*?),client_software_version=(.*?),_tagged_fields=")
 RANGE = re.compile(r"\{api_key=(\d+),min_version=(\d+),max_version=(\d+)")
 ANSWER = re.compile(r",response:\{error_code=0,api_(?:keys|versions)=\[(.*?)\]")
+SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 HAS_REPLICA = {1, 2, 23}
 
 
@@ -116,20 +117,19 @@ def read_line(line: str) -> Request | None:
     line = line.removesuffix("\r")
     if not line.strip():
         return None
+    logger = LOGGER.search(line)
+    if logger and logger[1] != "kafka.request.logger":
+        return None  # also the last piece of another logger's line that a newline has split
     frame = FRAME.fullmatch(line)
     if frame is None:
         raise RejectedError("no line of a log")
     time, level, message = frame.groups()
-    logger = LOGGER.search(message)
-    if logger and logger[1] != "kafka.request.logger":
-        return None
     if not message.startswith(COMPLETED):
         return None
     if not logger:
         raise RejectedError("it ends before its end")
-    # a log names no zone, and the tables hold UTC: both without one
-    request = Request(datetime.strptime(time, "%Y-%m-%d %H:%M:%S,%f"), level)  # noqa: DTZ007
-    text = message[len(COMPLETED) : logger.start()]
+    request = Request(_time(time), level)
+    text = message[len(COMPLETED) : -len(logger[0])]
     if text.startswith('{"'):
         _read_json(text, request)
     else:
@@ -139,12 +139,20 @@ def read_line(line: str) -> Request | None:
     return request
 
 
+def _time(text: str) -> datetime:
+    """A log names no zone, and the tables hold UTC: both without one."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%d %H:%M:%S,%f")  # noqa: DTZ007
+    except ValueError as error:
+        raise RejectedError("no such time") from error
+
+
 def _read_json(text: str, request: Request) -> None:
     try:
         said = json.loads(text)
         header = said["requestHeader"]
-        request.api_key = header["requestApiKey"]
-        request.api_version = header["requestApiVersion"]
+        request.api_key = int(header["requestApiKey"])
+        request.api_version = int(header["requestApiVersion"])
         _place(request, said["connection"])
         information = said["clientInformation"]
         request.total_us = round(said["totalTimeMs"] * 1000)
@@ -154,8 +162,6 @@ def _read_json(text: str, request: Request) -> None:
     request.client_id = header.get("clientId") or None
     request.deprecated = header.get("requestApiVersionDeprecated", False)
     request.form = "J" if request.level == "INFO" else "I" if request.deprecated else "H"
-    if request.form != "J" and request.connection.rpartition(":")[2].count("-") == 2:
-        request.form = "J"
     request.listener, request.principal = said["listener"], said["principal"]
     request.forwarded = said["isForwarded"]
     body, answer = said["request"], said["response"]
@@ -167,7 +173,7 @@ def _read_json(text: str, request: Request) -> None:
             )
     told = (information["softwareName"], information["softwareVersion"])
     if told == ("unknown", "unknown") and request.api_key == 18 and isinstance(body, dict):
-        told = (body.get("clientSoftwareName"), body.get("clientSoftwareVersion"))
+        told = _accepted(body.get("clientSoftwareName"), body.get("clientSoftwareVersion"))
     _name(request, *told)
     if request.api_key in HAS_REPLICA and isinstance(body, dict):
         state = body.get("replicaState", {})
@@ -184,20 +190,21 @@ def _read_text(text: str, request: Request) -> None:
     total = re.search(rf";totalTime:{NUMBER},(?:requestQ|q)ueueTime", text[tail.end("head") :])
     assert total is not None
     request.total_us = _micros(total[1])
-    if found.get("throttle"):
+    if (found.get("throttle") or ".").isdecimal():
+        # with decimals it is the time from the answer's readiness on, and no throttling
         request.throttle_us = _micros(found["throttle"])
     request.principal, request.listener = found.get("principal"), found.get("listener")
     if "connection" in found:
         _place(request, found["connection"])
     else:
         request.connection = found["peer"]
-        request.host = _whole(PEER, found["peer"])[1]
+        request.host = _whole(PEER, found["peer"])[1].strip("[]")
     body = _read_head(found["head"], request)
-    if form == "F" and ",response:" not in body:
+    if form == "F" and not found["head"].startswith("RequestHeader("):
         request.form = "E"
     told: tuple[str | None, str | None] = (found.get("name"), found.get("version"))
     if told[0] in (None, "unknown") and request.api_key == 18 and (in_body := TOLD.match(body)):
-        told = (in_body[1], in_body[2])
+        told = _accepted(in_body[1], in_body[2])
     _name(request, *told)
     if request.api_key == 18 and (answer := ANSWER.search(body)):
         request.ranges = tuple(
@@ -245,6 +252,12 @@ def _whole(pattern: re.Pattern[str], text: str) -> re.Match[str]:
     if found is None:
         raise RejectedError(f"no address: {text}")
     return found
+
+
+def _accepted(name: str | None, version: str | None) -> tuple[str | None, str | None]:
+    """What a broker takes down of the names in a body: all or nothing."""
+    good = all(SOFTWARE.fullmatch(text or "") for text in (name, version))
+    return (name, version) if good else (None, None)
 
 
 def _name(request: Request, name: str | None, version: str | None) -> None:

@@ -9,86 +9,70 @@ from rollcall.pipeline import parse_json, parse_text
 from rollcall.pipeline.parse_frame import JSON, TEXT, outcome_of_frame, with_frame
 from rollcall.pipeline.settings import SourceSettings
 
-PARTS = (
-    "form", "request", "connection", "who", "told_name", "told_version", "answer", "replica_id",
-    "error_code",
-)  # fmt: skip
+NO_FORM = "a request line in a form that no release of Kafka writes"
+
+PARTS = ("shape", "request", "connection", "who", "bodies", "replica_id", "error_code")
 """Texts that say who sent what; all that `read_cuts` needs besides the frame."""
 
-LONGEST_US = 86_400_000_000
+LONGEST_MS = 86_400_000
 """More than a day is no time of a request: a forged line must not spoil a sum."""
 
 
 def cut_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
     """The frame and the parts of each line; parts are null unless it is a request line.
 
-    Each column that others build on is a step of its own: inside a condition Spark would work it
-    out anew for every column that uses it.
+    Each column that others build on is a step of its own, as inside a condition Spark would work
+    it out anew for every column that uses it. And all steps become one Java method, which must
+    stay below 8,000 bytes of code to be compiled: so JSON and text share what they can.
     """
-    text, tail, request = F.col("text"), F.col("tail"), F.col("request")
-    head = F.when(F.col("kind") == JSON, parse_json.cut_head(text))
+    text, tail = F.col("text"), F.split("tail", "\x01", 5)
+    uncut = F.col("request").startswith("[") | F.col("tail").startswith("[")
     return (
         lines.transform(with_frame, settings)
-        .withColumns({"outcome": outcome_of_frame(), "head": head, "tail": tail_of(text)})
-        .withColumn("request", request_of(F.col("head"), text))
-        .withColumn("asks_versions", asks_versions(request))
+        .withColumn("request", by_kind(parse_json.cut_request(text), parse_text.cut_request(text)))
+        .withColumn("tail", by_kind(parse_json.cut_tail(text), parse_text.cut_tail(text)))
+        .withColumn("reason", F.when(uncut, NO_FORM).otherwise(F.col("reason")))
+        .withColumn("kind", F.when(F.col("reason").isNull(), F.col("kind")))
+        .withColumn("tail", F.when(F.col("kind").isNotNull(), tail))
         .withColumns(
             {
-                "form": by_kind(F.lit("H"), parse_text.form_of(F.col("message"), tail)),
-                "connection": connection_of(tail),
-                "who": by_kind(parse_json.cut_who(tail), parse_text.cut_who(tail)),
-                "told_name": told(text, 1),
-                "told_version": told(text, 2),
-                "answer": answer_of(text),
+                "outcome": outcome_of_frame(),
+                "request": F.when(F.col("kind").isNotNull(), F.col("request")),
+                "connection": F.get("tail", 0),
+                "total_us": micros(F.get("tail", 1)),
+                "throttle_us": whole_millis(F.get("tail", 2)) * 1000,
+                "shape": F.get("tail", 3),
+                "who": F.get("tail", 4),
+                "bodies": bodies_of_api_versions(text, F.col("request")),
                 "replica_id": F.when(F.col("kind") == JSON, parse_json.cut_replica(text)),
-                "error_code": F.when(F.col("kind") == JSON, parse_json.cut_error(text, request)),
-                "total_us": total_of(tail),
-                "throttle_us": throttle_of(tail),
+                "error_code": F.when(
+                    F.col("kind") == JSON, parse_json.cut_error(text, F.col("request"))
+                ),
             }
         )
     )
 
 
-def by_kind(json: Column, text: Column) -> Column:
+def by_kind(json: Column | str, text: Column | str) -> Column:
     return F.when(F.col("kind") == JSON, json).when(F.col("kind") == TEXT, text)
 
 
-def tail_of(text: Column) -> Column:
-    return by_kind(parse_json.cut_tail(text), parse_text.cut_tail(text))
+def bodies_of_api_versions(text: Column, request: Column) -> Column:
+    """The one API whose bodies say something: who the client is, what the broker has."""
+    asks = request.contains(by_kind('"requestApiKey":18,', "API_VERSIONS\x01"))
+    start, end = by_kind(',"request":', " -- {"), by_kind(',"connection":"', " from connection ")
+    bodies = F.call_function("substring_index", text, start, F.lit(-1))
+    return F.when(asks, F.call_function("substring_index", bodies, end, F.lit(1)))
 
 
-def request_of(head: Column, text: Column) -> Column:
-    return by_kind(parse_json.cut_request(head), parse_text.cut_request(text))
+def micros(millis: Column) -> Column:
+    """Whole, as a sum of them does not depend on the order."""
+    number = F.translate(millis, ",", ".").try_cast("double")
+    return F.when(number.between(0, LONGEST_MS), F.floor(number * 1000 + 0.5))
 
 
-def asks_versions(request: Column) -> Column:
-    return by_kind(parse_json.is_api_versions(request), parse_text.is_api_versions(request))
-
-
-def connection_of(tail: Column) -> Column:
-    return by_kind(parse_json.cut_connection(tail), parse_text.cut_connection(tail))
-
-
-def told(text: Column, group: int) -> Column:
-    """What an ApiVersions request tells of its sender: name (1), version (2)."""
-    found = by_kind(parse_json.cut_name(text, group), parse_text.cut_name(text, group))
-    return F.when(F.col("asks_versions"), found)
-
-
-def answer_of(text: Column) -> Column:
-    found = by_kind(parse_json.cut_answer(text), parse_text.cut_answer(text))
-    return F.when(F.col("asks_versions"), found)
-
-
-def total_of(tail: Column) -> Column:
-    """Microseconds, whole: a sum of them does not depend on the order."""
-    millis = by_kind(parse_json.cut_total(tail), parse_text.cut_total(tail)).try_cast("double")
-    return F.when(millis.between(0, LONGEST_US / 1000), F.rint(millis * 1000).try_cast("bigint"))
-
-
-def throttle_of(tail: Column) -> Column:
-    """Whole milliseconds only: up to 2.5 the field holds decimals, and those are the time
-    between two steps of the broker, throttled or not."""
-    millis = by_kind(parse_json.cut_throttle(tail), parse_text.cut_throttle(tail))
-    whole = millis.try_cast("bigint")
-    return F.when(whole.between(0, LONGEST_US // 1000), whole * 1000)
+def whole_millis(millis: Column) -> Column:
+    """Null if there are decimals: up to 2.5 they are the time between two steps of the broker,
+    throttled or not."""
+    number = millis.try_cast("bigint")
+    return F.when(number.between(0, LONGEST_MS), number)

@@ -17,6 +17,7 @@ JSON = "json"
 TEXT = "text"
 
 MARK = "Completed request:"
+FRAME = rf"(?s)^\[.{{23}}\] [A-Z]+ {MARK}"
 STARTS_AT = 28
 """Where the message begins, less the length of the level: `[` + 23 + `] ` + level + blank."""
 
@@ -37,8 +38,13 @@ SECOND_JSON = rf'{MARK}\{{"isForwarded":(?<!\A.{{0,80}})'
 SECOND_TEXT = (
     rf"{MARK}(?<=\[\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d,\d{{3}}\] [A-Z]{{4,5}} {MARK})(?<!\A.{{0,60}})"
 )
-OTHER_LOGGER = r" \([\w.$\-]+\)$"
-STACK_TRACE = r"^(?:\s+at |Caused by: |\s+\.\.\. \d+ |\s*Suppressed: |[\w.$]+(?:Exception|Error)\b)"
+HIDDEN = rf"(?s)^.{{0,150}}{MARK}(?!.* \([\w.$\-]+\)$)"
+"""A request line, but not where this layout has it."""
+# blank, the end of another logger's line, a stack trace
+OTHERS = (
+    r"(?s)^\s*$|^.* \([\w.$\-]+\)$|^(?:\s+at |Caused by: |\s+\.\.\. \d+ |\s*Suppressed: |"
+    r"[\w.$]+(?:Exception|Error)\b)"
+)
 
 
 def with_frame(lines: DataFrame, settings: SourceSettings) -> DataFrame:
@@ -109,15 +115,11 @@ def reason_of_frame(layout: Layout) -> Column:
 
 def reason_of_other(text: Column, layout: Layout) -> Column:
     framed, ends = F.col("instant").isNotNull(), text.endswith(layout.suffix)
-    starts = F.col("message").startswith(MARK)
-    foreign = text.rlike(OTHER_LOGGER) & ~ends
-    hides = F.substring(text, 1, 200).contains(MARK) & ~foreign
     return (
-        F.when(framed & starts, NO_END)
-        .when(framed & (ends | hides), OTHER_LAYOUT)
-        .when(framed | foreign | (F.trim(text) == "") | text.rlike(STACK_TRACE), None)
+        F.when(F.col("message").startswith(MARK), NO_END)
+        .when(framed, F.when(ends | text.rlike(HIDDEN), OTHER_LAYOUT))
         .when(ends, NO_START)
-        .otherwise(NO_FRAME)
+        .when(~text.rlike(OTHERS), NO_FRAME)
     )
 
 

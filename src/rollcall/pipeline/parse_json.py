@@ -12,20 +12,31 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from rollcall.pipeline.parse_frame import MARK
+from rollcall.pipeline.parse_frame import FRAME
 
-API_VERSIONS = '"requestApiKey":18,'
-# Valid names only: a broker refuses others, and does not keep them (KIP-511).
-NAME = r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?"
-NAMES = rf',"request":\{{"clientSoftwareName":"({NAME})","clientSoftwareVersion":"({NAME})"\}}'
-RANGES = r'"apiKeys":(\[[^\]]*\])'
+# The head without its frame and without the correlation id, which differs from line to line.
+HEAD = rf'{FRAME}(\{{"isForwarded":.*?),"correlationId":-?\d+'
+# connection, total and throttle time, the letter of the form, and all from the protocol on
+TAIL = (
+    r'(?s)^([^"]*)","totalTimeMs":([^,]*),"requestQueueTimeMs":[^,]*,"localTimeMs":[^,]*,'
+    r'"remoteTimeMs":[^,]*,"throttleTimeMs":([^,]*),"responseQueueTimeMs":[^,]*,'
+    r'"sendTimeMs":[^,]*(,"securityProtocol":.*)$'
+)
+TAIL_PARTS = "$1\x01$2\x01$3\x01H\x01$4"
+EXTRAS = '},"'
+"""Comes before the fields that only some lines have, and nowhere else in a tail."""
 
-# Each begins with literal text, as Java then skips ahead to it.
+# These two begin with literal text, as Java then skips ahead to it.
 REPLICA = r',"request":\{(?:"clusterId":"[^"]*",)?"replica(?:State":\{"replicaI|I)d":(-?\d+)'
 # The code is among the first fields of a response, but for OffsetFetch and Metadata: the last.
 EARLY_ERROR = r',"response":\{(?:"throttleTimeMs":-?\d+,)?(?:"allow\w+":\w+,)?"errorCode":(-?\d+)'
 LATE_ERROR = r'"errorCode":(-?\d+)\},"connection":"'
-LATE = ('"requestApiKey":3,', '"requestApiKey":9,')
+HAS_LATE_ERROR = '"requestApiKey":[39],'
+
+# Valid names only: a broker refuses others, and does not keep them (KIP-511).
+NAME = r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?"
+NAMES = rf'^\{{"clientSoftwareName":"({NAME})","clientSoftwareVersion":"({NAME})"\}},"response":'
+RANGES = r'"apiKeys":(\[[^\]]*\])'
 
 WANTED = """
     isForwarded BOOLEAN,
@@ -39,40 +50,13 @@ WANTED = """
 ANSWER = "ARRAY<STRUCT<apiKey: INT, minVersion: INT, maxVersion: INT>>"
 
 
-def cut_head(text: Column) -> Column:
-    """All before the bodies."""
-    return F.substring_index(text, ',"request":', 1)
+def cut_request(text: Column) -> Column:
+    return F.regexp_replace(F.substring_index(text, ',"request":', 1), HEAD, "$1")
 
 
 def cut_tail(text: Column) -> Column:
-    """All after the bodies."""
-    return F.substring_index(text, ',"connection":"', -1)
-
-
-def cut_who(tail: Column) -> Column:
-    """From the security protocol to the client information, or to the end of the line."""
-    return F.substring_index(F.substring_index(tail, ',"securityProtocol":', -1), '},"', 1)
-
-
-def cut_request(head: Column) -> Column:
-    """The head without the correlation id, which differs from line to line."""
-    before = F.substring_index(F.substring_index(head, ',"correlationId":', 1), MARK, -1)
-    after = F.substring_index(head, ',"correlationId":', -1)
-    return F.concat(before, F.substring(after, F.locate(",", after), F.lit(1 << 30)))
-
-
-def cut_connection(tail: Column) -> Column:
-    return F.substring_index(tail, '"', 1)
-
-
-def cut_total(tail: Column) -> Column:
-    before = F.substring_index(tail, ',"requestQueueTimeMs":', 1)
-    return F.substring_index(before, '"totalTimeMs":', -1)
-
-
-def cut_throttle(tail: Column) -> Column:
-    before = F.substring_index(tail, ',"responseQueueTimeMs":', 1)
-    return F.substring_index(before, '"throttleTimeMs":', -1)
+    tail = F.substring_index(F.substring_index(text, ',"connection":"', -1), EXTRAS, 1)
+    return F.regexp_replace(tail, TAIL, TAIL_PARTS)
 
 
 def cut_replica(text: Column) -> Column:
@@ -80,30 +64,20 @@ def cut_replica(text: Column) -> Column:
 
 
 def cut_error(text: Column, request: Column) -> Column:
-    late = request.contains(LATE[0]) | request.contains(LATE[1])
-    return F.when(late, F.regexp_extract(text, LATE_ERROR, 1)).otherwise(
+    return F.when(request.rlike(HAS_LATE_ERROR), F.regexp_extract(text, LATE_ERROR, 1)).otherwise(
         F.regexp_extract(text, EARLY_ERROR, 1)
     )
 
 
-def is_api_versions(request: Column) -> Column:
-    return request.contains(API_VERSIONS)
-
-
-def cut_name(text: Column, group: int) -> Column:
-    return F.regexp_extract(text, NAMES, group)
-
-
-def cut_answer(text: Column) -> Column:
-    return F.regexp_extract(text, RANGES, 1)
-
-
 def read(request: Column, who: Column) -> Column:
-    """What the broker wrote around the bodies; fields are null if it is broken."""
-    return F.from_json(F.concat(request, F.lit(',"securityProtocol":'), who, F.lit("}}")), WANTED)
+    """What the broker wrote around the bodies; fields are null if it is broken.
+
+    The end of the line may be in it, closed or not: one more end does no harm.
+    """
+    return F.from_json(F.concat(request, who, F.lit("}}")), WANTED)
 
 
-def said(json: Column) -> Column:
+def said(json: Column, bodies: Column) -> Column:
     header, client = json.requestHeader, json.clientInformation
     return F.struct(
         client.isNotNull().alias("complete"),
@@ -112,14 +86,16 @@ def said(json: Column) -> Column:
         F.coalesce(header.requestApiVersionDeprecated, F.lit(False)).alias("deprecated"),
         F.coalesce(json.isForwarded, F.lit(False)).alias("forwarded"),
         header.clientId.alias("client_id"),
-        F.lit(None).cast("string").alias("replica_id"),
+        F.col("replica_id").try_cast("int").alias("replica_id"),
         json.securityProtocol.alias("security_protocol"),
         json.principal.alias("principal"),
         json.listener.alias("listener"),
         client.softwareName.alias("software_name"),
         client.softwareVersion.alias("software_version"),
+        F.regexp_extract(bodies, NAMES, 1).alias("told_name"),
+        F.regexp_extract(bodies, NAMES, 2).alias("told_version"),
     )
 
 
-def ranges(answer: Column) -> Column:
-    return F.from_json(answer, ANSWER)
+def ranges(bodies: Column) -> Column:
+    return F.from_json(F.regexp_extract(bodies, RANGES, 1), ANSWER)

@@ -7,15 +7,16 @@ from pyspark.sql import functions as F
 
 from rollcall.catalog import known_apis
 from rollcall.pipeline import parse_json, parse_text
+from rollcall.pipeline.parse_cut import NO_FORM
 from rollcall.pipeline.schema import RANGES, REJECTED, REQUEST
 from rollcall.pipeline.settings import SourceSettings
 
 BROKEN = "the JSON of the request line is broken"
-NO_FORM = "a request line in a form that no release of Kafka writes"
 NO_API = "a request of an API that is known under no such name"
 
 REPLICA_APIS = (1, 2, 23)
 """Fetch, ListOffsets and OffsetForLeaderEpoch carry the id of the replica that asks."""
+API_VERSIONS = 18
 LONGEST_TEXT = 256
 
 ADDRESS = r"[0-9A-Fa-f.:]+(?:%[^:]*)?"
@@ -27,26 +28,32 @@ OLD_PEER = r"^(?:.*/)?\[?([^\[\]/]*?)\]?:\d+$"
 
 def read_cuts(cuts: DataFrame, settings: SourceSettings) -> DataFrame:
     """The facts of each row, and `broker` filled in. A reject has no facts but its frame."""
-    is_json = F.col("form") == "H"
-    said = F.when(is_json, parse_json.said(F.col("json"))).otherwise(parse_text.said(F.col("who")))
-    json = parse_json.read(F.col("request"), F.col("who"))
+    request, who, bodies = F.col("request"), F.col("who"), F.col("bodies")
+    json = F.when(is_json(), parse_json.read(request, who))
+    said = F.when(is_json(), parse_json.said(F.col("json"), bodies)).otherwise(
+        parse_text.said(request, who, bodies)
+    )
     is_request = F.col("outcome") == REQUEST
     return (
-        cuts.withColumn("json", F.when(is_json, json))
-        .withColumn("said", F.when(F.col("form").isNotNull(), said))
+        cuts.withColumn("json", json)
+        .withColumn("said", F.when(F.col("shape").isNotNull(), said))
         .withColumn("reason", F.coalesce("reason", reason_of_parts()))
         .withColumn("outcome", outcome_of_parts())
         .withColumns({name: F.when(is_request, fact) for name, fact in facts(settings).items()})
     )
 
 
+def is_json() -> Column:
+    return F.col("shape") == "H"
+
+
 def reason_of_parts() -> Column:
     """Null for a request, and for what is no request line at all."""
-    said, is_json = F.col("said"), F.col("form") == "H"
-    incomplete = said.api_version.isNull() | (F.col("connection") == "") | ~said.complete
+    said = F.col("said")
+    incomplete = said.api_version.isNull() | ~said.complete
     return F.when(
-        F.col("form").isNotNull(),
-        F.when(is_json & (incomplete | said.api_key.isNull()), BROKEN)
+        said.isNotNull(),
+        F.when(is_json() & (incomplete | said.api_key.isNull()), BROKEN)
         .when(incomplete, NO_FORM)
         .when(said.api_key.isNull(), NO_API),
     )
@@ -60,7 +67,6 @@ def outcome_of_parts() -> Column:
 
 def facts(settings: SourceSettings) -> dict[str, Column]:
     said = F.col("said")
-    error = F.col("error_code").try_cast("int")
     return {
         "form": form_of(said),
         "api_key": said.api_key,
@@ -77,27 +83,25 @@ def facts(settings: SourceSettings) -> dict[str, Column]:
         "client_id": short(F.nullif(said.client_id, F.lit(""))),
         "software_name": software(said, "name"),
         "software_version": software(said, "version"),
-        "error_code": error,
-        "ranges": F.when((error == 0) | (F.col("form") != "H"), ranges_of(F.col("answer"))),
+        "error_code": F.col("error_code").try_cast("int"),
+        "ranges": F.when(said.api_key == API_VERSIONS, ranges_of(F.col("bodies"))),
     }
 
 
 def form_of(said: Column) -> Column:
     """The oldest form that could have written the line."""
-    form = F.col("form")
     return (
-        F.when((form == "H") & (F.col("level") == "INFO"), "J")
-        .when((form == "H") & said.deprecated, "I")
-        .when((form == "F") & said.software_name.isNotNull(), "G")
-        .when((form == "C") & said.listener.isNotNull(), "D")
-        .otherwise(form)
+        F.when(~is_json(), parse_text.form_of(F.col("request"), F.col("shape"), said))
+        .when(F.col("level") == "INFO", "J")
+        .when(said.deprecated, "I")
+        .otherwise("H")
     )
 
 
 def is_replica(said: Column, settings: SourceSettings) -> Column:
     """Traffic of the cluster's own; never told by the client id, which anyone may choose."""
     inter_broker = [api.key for api in known_apis().values() if api.inter_broker]
-    asks_as_one = said.api_key.isin(*REPLICA_APIS) & (replica_id(said) >= 0)
+    asks_as_one = said.api_key.isin(*REPLICA_APIS) & (said.replica_id >= 0)
     named = said.listener.isin(*settings.inter_broker) | said.principal.isin(*settings.inter_broker)
     return (
         said.api_key.isin(*inter_broker)
@@ -106,23 +110,19 @@ def is_replica(said: Column, settings: SourceSettings) -> Column:
     )
 
 
-def replica_id(said: Column) -> Column:
-    return F.coalesce(F.col("replica_id"), said.replica_id).try_cast("int")
-
-
 def software(said: Column, what: str) -> Column:
     """What an ApiVersions request tells, else what the broker knew of the connection; a
     forwarded request came on a connection of another broker."""
-    told, known = F.nullif(F.col(f"told_{what}"), F.lit("")), said[f"software_{what}"]
-    names_itself = F.col("told_name") != ""
-    unforwarded = F.when(names_itself, told).otherwise(F.nullif(known, F.lit("unknown")))
-    return F.when(~said.forwarded, short(unforwarded))
+    tells = (said.api_key == API_VERSIONS) & (said.told_name != "")
+    known = F.nullif(said[f"software_{what}"], F.lit("unknown"))
+    return F.when(~said.forwarded, short(F.when(tells, said[f"told_{what}"]).otherwise(known)))
 
 
-def ranges_of(answer: Column) -> Column:
-    """By key, so that the same ranges are equal."""
-    json, text = parse_json.ranges(answer).cast(RANGES), parse_text.ranges(answer).cast(RANGES)
-    return F.when(answer != "", F.array_sort(F.when(F.col("form") == "H", json).otherwise(text)))
+def ranges_of(bodies: Column) -> Column:
+    """By key, so that the same ranges are equal; null where the answer is an error."""
+    good = F.when(F.col("error_code") == "0", parse_json.ranges(bodies).cast(RANGES))
+    found = F.when(is_json(), good).otherwise(parse_text.ranges(bodies).cast(RANGES))
+    return F.when(F.size(found) > 0, F.array_sort(found))
 
 
 def address(end: int) -> Column:

@@ -38,7 +38,8 @@ LINES = columns(
     value=StringType(),
     # the path as the source knows it
     file=StringType(),
-    # order inside the file
+    # where in the file the block begins that one task reads, and the order inside of it
+    block=LongType(),
     position=LongType(),
     cluster=StringType(),
     # a setting of the source; null: the local address in the connection id
@@ -82,6 +83,7 @@ PARSED = StructType([*LINES.fields, *FACTS.fields])
 
 SUMS = columns(
     file=StringType(),
+    block=LongType(),
     cluster=StringType(),
     # the setting of the source, which `broker` of the facts may fill in
     source_broker=StringType(),
@@ -92,12 +94,14 @@ SUMS = columns(
         for field in FACTS.fields
         if field.name not in {"time", "total_us", "throttle_us"}
     },
-    # the line of a reject, how long it was and how it began
+    # a reject: where it is, how long it was and how it began
     position=LongType(),
     length=IntegerType(),
     piece=StringType(),
-    # the sums
+    # the sums; bytes with the line ends
     lines=LongType(),
+    bytes=LongType(),
+    first_position=LongType(),
     first_seen=TimestampNTZType(),
     last_seen=TimestampNTZType(),
     total_us=LongType(),
