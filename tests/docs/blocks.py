@@ -4,8 +4,9 @@
     ```console          its commands are looked at: they exist, and so do their options
     ```python           it is run, and what stands in a following `text output` block is compared
 
-What varies from run to run (times, ports, durations) is taken as equal to itself; `...` stands for any
-text within a line, and on a line of its own for any lines. Widths of columns do not matter.
+What varies from run to run (times, ports, durations) is taken as equal; `...` stands for any text
+within a line, and on a line of its own for any lines. A long line may be broken: what begins with
+four blanks goes on with the line before. Widths of columns do not matter.
 """
 
 import re
@@ -70,7 +71,8 @@ def commands(block: Block) -> Iterator[Shown]:
 
 def same(shown: str, printed: str) -> bool:
     lines = "".join(f"{line}\n" for line in _plain(printed))
-    return re.fullmatch("".join(map(_pattern, _plain(shown))), lines) is not None
+    whole = re.sub(r"\n {4}(?=\S)", " ", shown)
+    return re.fullmatch("".join(map(_pattern, _plain(whole))), lines) is not None
 
 
 def _plain(text: str) -> list[str]:

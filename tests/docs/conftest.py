@@ -33,7 +33,10 @@ class Workspace:
             name: value
             for name, value in os.environ.items()
             if name not in ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE")
-        } | {"ROLLCALL_CACHE": "", "PYTHONPATH": ""}
+        }
+        scripts = Path(sys.executable).parent  # where `rollcall` is installed
+        self._environment["PATH"] = f"{scripts}{os.pathsep}{os.environ.get('PATH', '')}"
+        self._environment["ROLLCALL_CACHE"] = ""
 
     def run(self, command: str) -> str:
         """What a command prints, errors too; each is run once."""

@@ -16,6 +16,7 @@ from tests.docs.blocks import Block, commands, same
         ("first\n...\nlast", "first\nlast"),
         ("first\n...", "first\nand\nmore"),
         ("12 of ... files", "12 of 30 files"),
+        ("a long\n    line\nand more", "a long line\nand more"),
     ],
 )
 def test_what_varies_is_overlooked(shown: str, printed: str) -> None:

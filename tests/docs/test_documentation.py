@@ -1,6 +1,5 @@
 """The documentation is true: what it shows is run, and what there is, is in it."""
 
-import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -83,14 +82,15 @@ def test_every_command_says_what_it_does(name: str) -> None:
 
 def test_every_variable_of_the_environment_is_told() -> None:
     source = "".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
-    assert [each for each in set(re.findall(r"\bROLLCALL_[A-Z_]+", source)) if each not in ALL] == []
+    names = set(re.findall(r"\bROLLCALL_[A-Z_]+", source))
+    assert [name for name in names if name not in ALL] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Any) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", TEXT[page]):
         if "://" not in target:
-            assert os.path.exists(page.parent / target), target
+            assert (page.parent / target).exists(), target
 
 
 def test_every_target_of_make_that_is_named_exists() -> None:
@@ -100,5 +100,5 @@ def test_every_target_of_make_that_is_named_exists() -> None:
 
 
 def test_something_is_run() -> None:
-    assert len(RUN) > 10
+    assert len(RUN) >= 10
     assert PYTHON
