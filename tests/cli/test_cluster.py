@@ -76,7 +76,7 @@ def test_on_a_terminal_a_table_follows_the_nodes() -> None:
     assert process.wait(timeout=15) == 0
     text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", shown).decode()
     assert "bootstrap servers" in text
-    assert re.search(r"1 +│ +up", text)
+    assert re.search(r"1 +up +\d+ +2 of 2 +127.0.0.1:\d+ +127.0.0.1:\d+", text)
     assert "ended" in text
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
+from rich import box
 from rich.console import Group
 from rich.live import Live
 from rich.table import Table
@@ -81,20 +82,32 @@ class LiveTable:
         self._live.update(Group(Text("\n".join(lines)), self._table()), refresh=True)
 
     def _table(self) -> Table:
-        table = Table("node", "state", "knows", "pid", "starts", "rack", "listeners", "http")
-        for _, node in sorted(self._nodes.items()):
-            state = node.state if node.state != "down" else f"down ({node.ended})"
-            table.add_row(
-                str(node.id),
-                Text(state, _COLOURS[node.state]),
-                Text(" ".join(map(str, sorted(node.view)))),
-                str(node.pid or ""),
-                str(node.starts),
-                Text(safe_text(node.rack or "")),
-                Text(_addresses(node)),
-                Text(node.http),
-            )
+        nodes = [node for _, node in sorted(self._nodes.items())]
+        listeners = list(nodes[0].listeners) if nodes else []
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+        for column in ("node", "state", "pid", "knows"):
+            table.add_column(column, no_wrap=column != "state", min_width=len(column))
+        few = len(listeners) <= 2  # then there is room, and addresses are easier to copy unfolded
+        for column in (*listeners, "http"):
+            table.add_column(Text(safe_text(column)), overflow="fold", no_wrap=few)
+        for node in nodes:
+            table.add_row(*map(_cell, self._row(node, len(nodes))))
         return table
+
+    def _row(self, node: NodeDescription, total: int) -> list[object]:
+        state = f"{node.state}, start {node.starts}" if node.starts > 1 else str(node.state)
+        return [
+            f"{node.id} in {node.rack}" if node.rack else node.id,
+            Text(f"down: {node.ended}" if node.state == "down" else state, _COLOURS[node.state]),
+            node.pid or "",
+            f"{len(node.view)} of {total}",
+            *node.listeners.values(),
+            node.http.removeprefix("http://"),
+        ]
+
+
+def _cell(value: object) -> Text:
+    return value if isinstance(value, Text) else Text(safe_text(value))
 
 
 def _addresses(node: NodeDescription) -> str:
