@@ -13,6 +13,11 @@ In reading order:
     pipeline       `rollcall pipeline`: request logs to tables
     pipeline_view  how a run shows itself
     tables         `rollcall tables`: what is in a folder of tables
+    report         `rollcall report`: who is on the cluster, what breaks at an upgrade
+    report_words   the sentence that leads each report, and what it rests on
+    report_evidence  the words for one client, broker or complaint
+    report_files   a report as JSON, CSV, or one page
+    page           the page
 """
 
 from rollcall.cli.app import main
