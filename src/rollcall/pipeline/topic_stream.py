@@ -37,6 +37,8 @@ from rollcall.tables.manifests import Counts, Kind, Manifest
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 FOLDER = "streams"
 POLL_SECONDS = 0.5
+BATCH_LINES = 5_000_000
+"""A long backlog is read in batches of this size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +88,7 @@ class TopicStream:
                 "subscribe": self.topic.name,
                 "startingOffsets": "earliest",
                 "failOnDataLoss": "false",
+                "maxOffsetsPerTrigger": str(BATCH_LINES),
                 **dict(self.topic.options),
             }
         )
