@@ -40,7 +40,7 @@ CLIENTS = """
 CREATE TABLE clients AS
 SELECT c, b, i,
   'prod' AS cluster, 'broker-' || ((c * 7 + b * 31) % {brokers}) AS broker,
-  'SASL_SSL' AS listener, 'User:team-' || (c % 300) AS principal,
+  'SASL_SSL' AS listener, 'User:team-' || (c % 500) AS principal,
   'app-' || (c // 26) || '-' || chr((97 + c % 26)::INT) || '-' || i AS client_id,
   '10.' || (c % 200) || '.' || (c // 200) || '.' || i AS host,
   CASE WHEN c % 10 < 6 THEN 'apache-kafka-java' WHEN c % 10 < 8 THEN 'librdkafka'

@@ -29,6 +29,7 @@ from rollcall.cli.spark import (
     is_local_path,
     local_store,
     need_spark,
+    parse_conf,
     parse_seconds,
     places,
     session_config,
@@ -206,17 +207,21 @@ def stream(
 ) -> None:
     """Read logs as they come: a folder of rolled logs, or a topic. Ctrl-C ends it.
 
+    Settings of the Kafka consumer are given with their name as Spark has it:
+    --conf kafka.security.protocol=SASL_SSL.
+
     Example: rollcall pipeline stream kafka://broker1:9092/logs --tables tables --line-field message
     """
     need_spark()
     seconds = None if trigger == "once" else parse_seconds(trigger, "--trigger")
     recipe = _recipe(time_zone, layout, inter_broker)
-    settings = session_config(master, conf or ())
+    for_kafka = [each for each in conf or () if each.startswith("kafka.")]
+    settings = session_config(master, [each for each in conf or () if each not in for_kafka])
     if source.startswith("kafka://"):
         from rollcall.pipeline.topic_stream import Topic
 
         fields: dict[str, Any] = {"line_field": line_field, "broker_field": broker_field}
-        topic = Topic.parse(source, **fields)
+        topic = Topic.parse(source, options=tuple(parse_conf(for_kafka).items()), **fields)
         settings = replace(settings, packages=_connector(packages, settings))
     else:
         topic = None

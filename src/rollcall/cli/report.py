@@ -309,7 +309,7 @@ def _show(answer: Answer, output: Output, folder: Path, asked: Question) -> None
     if answer.cells:
         print()
         print_table(answer.columns, answer.cells, right=RIGHT)
-    for lines in answer.details:
+    for lines in filter(None, answer.details):
         print()
         print(safe_text(lines[0]))
         for line in lines[1:]:
@@ -333,10 +333,10 @@ def _impact_cells(it: ClientImpact) -> Sequence[object]:
 def _detail(it: ClientImpact) -> list[str]:
     client = it.judgement.client
     name = f"{client.principal or 'no principal'}, {client.application or 'no client id'}"
-    lines = [f"{it.verdict}: {name}, {say.software(client)}"]
-    lines += [say.evidence(found) for found in it.judgement.findings if found.verdict is it.verdict]
+    lines = [say.evidence(found) for found in it.judgement.findings if found.verdict is it.verdict]
     lines += [f"-> {say.remedy(step)}" for step in it.remedies]
-    return lines + [f"note: {note}" for note in say.notes(it) if note not in lines]
+    lines += [f"note: {note}" for note in say.notes(it) if note not in lines]
+    return [f"{it.verdict}: {name}, {say.software(client)}", *lines] if lines else []
 
 
 def _question(

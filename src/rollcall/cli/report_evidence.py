@@ -36,12 +36,15 @@ def software(client: Client) -> str:
     """What it is, and how that is known."""
     versions = ", ".join(client.versions[:4]) + (", ..." if len(client.versions) > 4 else "")
     if client.software is not None:
-        mark = " (inferred)" if client.named is Source.INFERRED else ""
+        mark = " (inferred in part)" if client.inferred_requests else ""
+        mark = " (inferred)" if client.named is Source.INFERRED else mark
         return f"{client.software} {versions}".strip() + mark
     if client.other_names:
         return f"one of {', '.join(client.other_names)} (inferred)"
     found = dict.fromkeys(
-        it.library for guess in (client.guesses or {}).values() for it in guess.candidates
+        f"{it.library} {it.version}" if it.version else it.library
+        for guess in (client.guesses or {}).values()
+        for it in guess.candidates
     )
     if not found:
         return "cannot tell"

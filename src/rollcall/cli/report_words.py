@@ -90,7 +90,7 @@ def on_basis(basis: Basis, min_days: int = 0) -> list[str]:
     told = []
     if hours:
         told.append(
-            f"Heard on {_count(basis.days, 'day')}; of each broker {min(hours)} to {max(hours)} "
+            f"Heard on {_count(basis.days, 'day')}; of each broker {_span(hours)} "
             f"hours; {large(basis.lines)} lines read, {large(basis.rejected)} of them rejected."
         )
     if basis.replica_requests or basis.forwarded_requests:
@@ -119,6 +119,11 @@ def large(number: int) -> str:
         if number >= limit:
             return f"{number / limit:.3g} {word}"
     return f"{number:,}"
+
+
+def _span(numbers: list[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -21,7 +21,7 @@ BROKEN_GZIP = re.compile(
 
 
 class BrokenInputError(SparkError):
-    """Spark met a gzip that breaks off."""
+    """Spark met what looks like a gzip that breaks off."""
 
 
 @contextmanager
@@ -36,13 +36,12 @@ def explain(error: Exception, where: str) -> Exception:
     told = _whole_story(error)
     if FULL.search(told):
         return disk_full(where)
-    if BROKEN_GZIP.search(told):
-        return BrokenInputError("a gzip file breaks off")
     if GONE.search(told):
         return ChangedError(
             "a log went away while it was read", hint="was it rolled or moved? run this again"
         )
-    return SparkError(
+    kind = BrokenInputError if BROKEN_GZIP.search(told) else SparkError
+    return kind(
         f"Spark failed: {_gist(told)}",
         hint="nothing of this batch was kept; run the same command again, with more memory "
         "(--conf spark.driver.memory=4g) if it says so",

@@ -175,13 +175,13 @@ class Planner:
         if content.gzip:
             if rows and self._gzip_was_read(content, rows, start):
                 return None
-            unusual = not file.path.endswith(".gz") or start > 0
-            return Reading(content, start, content.whole, lines, copy=unusual)
+            copy = start > 0 or not file.path.endswith(".gz") or _has_odd_name(file)
+            return Reading(content, start, content.whole, lines, copy)
         end = self._length(content)
         if end <= start:
             return None
         settled = end == file.bytes and self.now - file.modified >= YOUNG_SECONDS
-        odd = PurePosixPath(file.path).name.startswith(("_", ".")) or file.path.endswith(".gz")
+        odd = _has_odd_name(file) or file.path.endswith(".gz")
         return Reading(content, start, end, lines, copy=start > 0 or not settled or odd)
 
     def _gzip_was_read(self, content: Content, rows: Sequence[KnownFile], start: int) -> bool:
@@ -190,3 +190,9 @@ class Planner:
         if any(row.stored_bytes == content.file.bytes for row in rows):
             return True
         return last_size(self.place_of(content.file.path), content.file) == start % ISIZE_RANGE
+
+
+def _has_odd_name(file: LogFile) -> bool:
+    """Spark passes over hidden files, and Hadoop has no colons in names."""
+    path = file.path.rpartition("://")[2]
+    return PurePosixPath(path).name.startswith(("_", ".")) or ":" in path.partition("/")[2]

@@ -22,7 +22,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.storagelevel import StorageLevel
 
-from rollcall.errors import ConfigError
+from rollcall.errors import ConfigError, RollcallError
 from rollcall.pipeline.batch import Example, Job, Outcome, summarise
 from rollcall.pipeline.compact import compact_if_due
 from rollcall.pipeline.errors import SourceError
@@ -37,6 +37,8 @@ from rollcall.tables.manifests import Counts, Kind, Manifest
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 FOLDER = "streams"
 POLL_SECONDS = 0.5
+BATCH_LINES = 5_000_000
+"""A long backlog is read in batches of this size."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +77,8 @@ class TopicStream:
     job: Job
     topic: Topic
     told: Callable[[Outcome], None]
+    _failure: RollcallError | None = None
+    """Why a batch failed: Spark would tell it in its own words."""
 
     def start(self, seconds: float | None) -> StreamingQuery:
         """Begin to read; None: what is there now, and then stop."""
@@ -86,13 +90,14 @@ class TopicStream:
                 "subscribe": self.topic.name,
                 "startingOffsets": "earliest",
                 "failOnDataLoss": "false",
+                "maxOffsetsPerTrigger": str(BATCH_LINES),
                 **dict(self.topic.options),
             }
         )
         try:
             writer = (
                 source.load()
-                .writeStream.foreachBatch(self._read_batch)
+                .writeStream.foreachBatch(self._try_batch)
                 .option("checkpointLocation", for_spark(checkpoint))
             )
         except PySparkException as error:
@@ -107,7 +112,7 @@ class TopicStream:
             while query.isActive and not stop.wait(POLL_SECONDS):
                 pass
             if (error := query.exception()) is not None:
-                raise self._explain(error)
+                raise self._failure or self._explain(error)
         finally:
             query.stop()
 
@@ -121,6 +126,13 @@ class TopicStream:
                 f"far it came ({FOLDER}/{self.topic.id}) are gone",
                 hint="restore that folder, or start new tables: all lines would count again",
             )
+
+    def _try_batch(self, rows: DataFrame, batch: int) -> None:
+        try:
+            self._read_batch(rows, batch)
+        except RollcallError as error:
+            self._failure = error
+            raise
 
     def _read_batch(self, rows: DataFrame, batch: int) -> None:
         snapshot = self.job.writer.snapshot()

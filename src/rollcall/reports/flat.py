@@ -35,6 +35,7 @@ def flat_client(client: Client) -> Row:
         "software_name": client.software,
         "software_versions": list(client.versions),
         "software_source": str(client.named),
+        "inferred_requests": client.inferred_requests,
         "library": client.library,
         "library_source": _library_source(client),
         "candidates": list(dict.fromkeys(library for library, _ in candidates)),

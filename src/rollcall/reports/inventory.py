@@ -9,7 +9,6 @@ from itertools import groupby
 from rollcall.catalog import (
     LibraryGuess,
     Ranges,
-    Source,
     identify_library,
     known_libraries,
 )
@@ -32,9 +31,10 @@ SELECT {key}, api_key, api_version, software_version,
 FROM sightings GROUP BY ALL ORDER BY {in_order}, api_key, api_version, software_version
 """
 PEOPLE = """
-SELECT {key}, bool_and(inferred),
-  list_sort(list(DISTINCT host))[1:{hosts}], count(DISTINCT host),
-  list_sort(list(DISTINCT client_id))[1:{ids}], count(DISTINCT client_id),
+SELECT {key}, CAST(coalesce(sum(requests) FILTER (inferred), 0) AS BIGINT),
+  list_sort(list(DISTINCT host) FILTER (host IS NOT NULL))[1:{hosts}], count(DISTINCT host),
+  list_sort(list(DISTINCT client_id) FILTER (client_id IS NOT NULL))[1:{ids}],
+  count(DISTINCT client_id),
   list_sort(list(DISTINCT listener)),
   list_sort(list_distinct(flatten(list(other_names) FILTER (other_names IS NOT NULL))))
 FROM sightings GROUP BY ALL ORDER BY {in_order}
@@ -64,8 +64,8 @@ def read_inventory(reader: Reader, told: Mapping[str | None, Ranges]) -> Invento
         listeners[key] = tuple(row[9] or ())
         client = Client(
             *key,
-            named=_named(key.software, inferred=row[4]),
             uses=uses[key],
+            inferred_requests=row[4],
             hosts=tuple(row[5] or ()),
             host_count=row[6],
             client_ids=tuple(row[7] or ()),
@@ -80,12 +80,6 @@ def with_connections(
     clients: Iterable[Client], counts: Mapping[ClientKey, int]
 ) -> tuple[Client, ...]:
     return tuple(replace(it, connections=counts.get(it.key, 0)) for it in clients)
-
-
-def _named(software: str | None, *, inferred: bool) -> Source:
-    if software is None:
-        return Source.MISSING
-    return Source.INFERRED if inferred else Source.REPORTED
 
 
 Versions = tuple[tuple[int, tuple[int, ...]], ...]

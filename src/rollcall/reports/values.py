@@ -30,9 +30,9 @@ class Client:
     application: str | None
     software: str | None
     """The name it told, or one told by the same principal, client id and host within a day."""
-    named: Source = Source.MISSING
-    """Reported, or inferred from those others, or missing."""
     uses: tuple[Use, ...] = ()
+    inferred_requests: int = 0
+    """Requests that told no name themselves, and took the one told by those others."""
     guesses: Mapping[str | None, LibraryGuess] | None = None
     """Its library, for each software version that it told."""
     other_names: tuple[str, ...] = ()
@@ -47,6 +47,14 @@ class Client:
     @property
     def key(self) -> ClientKey:
         return ClientKey(self.cluster, self.principal, self.application, self.software)
+
+    @property
+    def named(self) -> Source:
+        """How the name is known: told, or taken from others for every one of its requests."""
+        if self.software is None:
+            return Source.MISSING
+        told = self.inferred_requests < self.requests
+        return Source.REPORTED if told else Source.INFERRED
 
     @property
     def requests(self) -> int:

@@ -20,6 +20,7 @@ from datetime import UTC
 from html import escape
 from importlib.resources import files
 
+from rollcall.cli.output import safe_text
 from rollcall.reports.over_time import OverTime
 from rollcall.reports.restarts import Restarts
 
@@ -57,15 +58,16 @@ def page(
 ) -> str:
     data = {
         "title": title,
-        "headline": headline,
-        "rests_on": list(rests_on),
+        "headline": safe_text(headline),
+        "rests_on": [safe_text(line) for line in rests_on],
         "columns": list(columns),
         "rows": [[_cell(value) for value in row] for row in cells],
-        "details": [list(lines) for lines in details],
+        "details": [[safe_text(line) for line in lines] for lines in details],
         "over_time": {
             "days": [f"{day:%Y-%m-%d}" for day in over_time.days],
             "series": [
-                {"label": name, "data": counts} for name, counts in over_time.series.items()
+                {"label": safe_text(name), "data": counts}
+                for name, counts in over_time.series.items()
             ],
         },
         "starts": _starts(restarts),
@@ -95,11 +97,14 @@ def _starts(restarts: Restarts) -> dict[str, object]:
         for episode in it.episodes
         for start in episode.starts
     ]
-    return {"brokers": [f"{it.node_id} ({it.address})" for it in brokers], "points": points}
+    return {
+        "brokers": [safe_text(f"{it.node_id} ({it.address})") for it in brokers],
+        "points": points,
+    }
 
 
 def _cell(value: object) -> object:
-    return value if value is None or isinstance(value, (int, float)) else str(value)
+    return value if value is None or isinstance(value, (int, float)) else safe_text(value)
 
 
 def _in_script(data: object) -> str:

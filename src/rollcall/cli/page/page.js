@@ -1,8 +1,8 @@
 "use strict";
-// Text from logs is only ever put on the page with textContent: a client id of <script> is text.
+// Text from logs is only ever put on the page with textContent: markup in a client id is text.
 const data = JSON.parse(document.getElementById("data").textContent);
 const main = document.getElementById("page");
-const SHOWN = 200;
+const SHOWN = 50;
 const LOOKS = { "breaks": "breaks", "at risk": "risk", "unknown": "risk", "safe": "safe" };
 
 function add(parent, tag, text, className) {
@@ -38,7 +38,7 @@ function showTable(columns, rows, details) {
   const more = add(main, "button", "show more");
 
   columns.forEach((name, column) => {
-    const head = add(heads, "th", name);
+    const head = add(heads, "th", name, typeof rows[0]?.[column] === "number" ? "number" : "");
     head.tabIndex = 0;
     const sort = () => {
       const down = sorting?.column === column && !sorting.down;
@@ -105,7 +105,7 @@ function showVersions({ days, series }) {
       labels: days,
       datasets: series.map((each, place) => ({
         ...each,
-        fill: true,
+        fill: place === 0 ? "origin" : "-1",
         pointRadius: days.length > 40 ? 0 : 2,
         borderWidth: 1,
         borderColor: COLOURS[place % COLOURS.length],
@@ -137,7 +137,7 @@ function showStarts({ brokers, points }) {
       },
       scales: {
         x: { type: "linear", ticks: { callback: time, maxRotation: 0, autoSkip: true, maxTicksLimit: 8 } },
-        y: { min: -0.5, max: brokers.length - 0.5, reverse: true, ticks: { stepSize: 1, autoSkip: false, callback: (row) => brokers[row] ?? "" } },
+        y: { min: -1, max: brokers.length, reverse: true, ticks: { stepSize: 1, autoSkip: false, callback: (row) => brokers[row] ?? "" } },
       },
     },
   });
