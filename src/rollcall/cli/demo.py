@@ -181,7 +181,8 @@ async def _log_acts(stage: Stage, lines: str, request_logs: list[Path]) -> None:
     fleet, tables = stage.folder / "fleet", stage.folder / "tables"
     into = ("--tables", tables, "--cluster")
     if find_spec("pyspark") is None:
-        stage.say("\nThe rest needs Spark: pip install 'rollcall[pipeline]', and Java 17.")
+        stage.say("")
+        stage.say("The rest needs Spark: pip install 'rollcall[pipeline]', and Java 17.")
         return
     stage.act("Request logs of a made-up fleet")
     await stage.run("generate-logs", "--output", fleet, "--lines", lines, "--form", "J")
@@ -202,7 +203,8 @@ async def _log_acts(stage: Stage, lines: str, request_logs: list[Path]) -> None:
 
 
 def _say_what_next(stage: Stage, tables: Path, page: Path) -> None:
-    stage.say(f"\nDone in {stage.seconds:.0f} s, and nothing is left running. Try next:\n")
+    stage.say("")
+    stage.say(f"Done in {stage.seconds:.0f} s, and nothing is left running. Try next:")
     for command, why in (
         (f"open {page}", "what breaks, as one page that can be mailed"),
         (f"rollcall report trouble --tables {tables}", "who misbehaves"),
