@@ -209,6 +209,19 @@ async def test_before_the_login_frames_are_small_and_after_it_they_may_be_large(
             assert await peer.until_closed() == b""
 
 
+async def test_the_time_for_a_login_ends_also_for_a_peer_that_does_other_things_meanwhile() -> None:
+    config = sasl_listener(limits=Limits(handshake_seconds=0.5))
+    async with served(None, config) as server, await Peer.connect(only_listener(server)) as peer:
+        await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+        (connection,) = server._processor.connections
+        connection.pause_writing()  # as asyncio does while the peer does not take its answers
+        connection.resume_writing()
+        async with asyncio.timeout(2):
+            assert await peer.until_closed() == b""
+        labels = {"listener": "SASL", "reason": "handshake_timeout"}
+        assert metric(server, "rollcall_refused_total", **labels) == 1
+
+
 async def test_a_listener_may_admit_some_principals_only() -> None:
     config = sasl_listener(admits=lambda info: info.principal == "User:cluster")
     async with served(None, config) as server:

@@ -63,6 +63,21 @@ async def test_35_4_an_unsupported_request_closes_with_one_line_and_a_count(
         assert len(server.registry) == 0
 
 
+async def test_35_4_each_version_that_a_peer_tries_has_a_line_of_its_own(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with served() as server:
+        for version in (14, 15, 15):
+            async with await Peer.connect(only_listener(server)) as peer:
+                peer.writer.write(unsupported(METADATA, version))
+                assert await peer.until_closed() == b""
+    lines = [r.getMessage() for r in caplog.records if "supported is" in r.getMessage()]
+    assert [line.partition("version ")[2] for line in lines] == [
+        "14, supported is 0-13",
+        "15, supported is 0-13",
+    ]
+
+
 async def test_35_4_the_sub_proposal_answers_with_the_correlation_id_alone() -> None:
     config = ListenerConfig(name="L", on_unsupported=OnUnsupported.EMPTY)
     async with (
@@ -179,6 +194,29 @@ async def test_work_for_a_client_that_is_gone_is_cancelled() -> None:
         peer.writer.transport.abort()
         await eventually(lambda: ended and not len(server.registry))
     assert ended == ["cancelled"]
+
+
+async def test_others_are_served_between_the_requests_that_a_client_sends_at_once() -> None:
+    seen: list[str | None] = []
+
+    def note(context: RequestContext) -> Message:
+        seen.append(context.request.client_id)
+        return metadata(context)
+
+    async with (
+        served(handlers={METADATA: note}) as server,
+        await Peer.connect(only_listener(server), "many") as many,
+        await Peer.connect(only_listener(server), "one") as one,
+    ):
+        await many.ask(API_VERSIONS, 0, request("ApiVersions"))
+        await one.ask(API_VERSIONS, 0, request("ApiVersions"))
+        for _ in range(2000):
+            many.send(METADATA, 1, request("Metadata", topics=None))
+        one.send(METADATA, 1, request("Metadata", topics=None))
+        await one.next_answer()
+        for _ in range(2000):
+            await many.next_answer()
+    assert seen.index("one") < 1000
 
 
 async def test_a_client_that_does_not_read_is_not_read_either() -> None:

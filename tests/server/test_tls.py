@@ -173,6 +173,20 @@ async def test_tls_and_http_on_a_plaintext_port_get_one_line_with_a_hint(
     assert said in lines[0]
 
 
+async def test_the_hint_is_told_also_when_that_peer_has_sent_other_nonsense_before(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with served() as server:
+        for first_bytes in (b"\xff\xff\xff\xff", b"GET /metrics", b"\x16\x03\x01\x02\x00"):
+            async with await Peer.connect(only_listener(server)) as peer:
+                peer.writer.write(first_bytes)
+                assert await peer.until_closed() == b""
+    lines = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
+    assert len(lines) == 3
+    assert "these bytes are HTTP" in lines[1]
+    assert "begin a TLS handshake" in lines[2]
+
+
 async def test_sasl_over_tls(files: dict[str, Path]) -> None:
     config = tls_listener(
         files,

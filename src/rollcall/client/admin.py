@@ -24,7 +24,7 @@ from rollcall.client.errors import (
     NeverAnswersError,
     UnreachableError,
 )
-from rollcall.client.memory import remembering_dialects
+from rollcall.client.memory import Memory
 from rollcall.client.questions import Told, ask_about_cluster
 
 OTHERS_TRIED = 8
@@ -48,7 +48,7 @@ class AdminClient:
         self.bootstrap = parse_bootstrap(bootstrap)
         self.config = config or ClientConfig()
         self._context = self.config.tls.context() if self.config.tls else None
-        self._dialects = remembering_dialects()
+        self._memory = Memory()
         self._lines: dict[Address, _Line] = {}
         self._known: tuple[Address, ...] = ()
 
@@ -107,7 +107,9 @@ class AdminClient:
             loop = asyncio.get_running_loop()
             await asyncio.sleep(max(0.0, line.not_before - loop.time()))
             try:
-                line.connection = await connect(address, self.config, self._context, self._dialects)
+                line.connection = await connect(
+                    address, self.config, self._context, self._memory.decode
+                )
             except BaseException:
                 line.failures += 1
                 line.not_before = loop.time() + self._pause(line.failures)

@@ -9,7 +9,6 @@ Metadata 0 alone. If it is not answered, the broker is unreachable and nothing e
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from rollcall.catalog import Range, Source, ranges_of
@@ -34,13 +33,12 @@ from rollcall.client.versions import (
     choose_version,
 )
 from rollcall.client.wire import Wire
-from rollcall.protocol.conversation import Answer, ClientConversation
+from rollcall.protocol.codec import Codec
+from rollcall.protocol.conversation import Answer, ClientConversation, Decoder
 from rollcall.protocol.dialects import RELEASED, Dialect, dialect
 from rollcall.protocol.framing import FrameReader
 from rollcall.protocol.messages import Message
 from rollcall.protocol.versions import VersionRange
-
-Dialects = Callable[[str], Dialect]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,10 +95,10 @@ async def connect(
     address: Address,
     config: ClientConfig,
     context: ssl.SSLContext | None = None,
-    dialects: Dialects = dialect,
+    decode: Decoder = Codec.decode,
 ) -> Connection:
     """A connection that is ready to be asked."""
-    opening = _Opening(address, config, context, dialects)
+    opening = _Opening(address, config, context, decode)
     try:
         return await opening.negotiated()
     except _NoApiVersionsError as error:
@@ -119,7 +117,7 @@ class _Opening:
     address: Address
     config: ClientConfig
     context: ssl.SSLContext | None
-    dialects: Dialects
+    decode: Decoder
 
     async def negotiated(self) -> Connection:
         wire = await self._wire()
@@ -133,7 +131,7 @@ class _Opening:
         except BaseException:
             await wire.close()
             raise
-        wire.conversation.dialect = self.dialects(versions.dialect or RELEASED)
+        wire.conversation.dialect = dialect(versions.dialect or RELEASED)
         return Connection(self.address, versions, self.config, wire)
 
     async def as_old_broker(self, reply: ApiVersionsReply, cause: ClientError) -> Connection:
@@ -160,7 +158,9 @@ class _Opening:
 
     async def _wire(self) -> Wire:
         frames = FrameReader(self.config.max_frame_bytes)
-        conversation = ClientConversation(self.dialects(RELEASED), self.config.client_id, frames)
+        conversation = ClientConversation(
+            dialect(RELEASED), self.config.client_id, frames, self.decode
+        )
         seconds = self.config.connect_timeout
         return await open_wire(self.address, conversation, self.context, seconds)
 

@@ -5,53 +5,33 @@ takes seconds; comparing bytes takes none. So the last few answers of the two AP
 are kept with their bytes. Messages are frozen, two readers can share one.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from functools import cache
+from dataclasses import dataclass, field
 from typing import Final
 
 from rollcall.protocol.codec import Codec
-from rollcall.protocol.dialects import Dialect, dialect
 from rollcall.protocol.messages import Message
 
 KEPT: Final = 8
 NAMES_BROKERS: Final = frozenset({"MetadataResponse", "DescribeClusterResponse"})
 
 
-class RememberingCodec(Codec):
-    def __init__(self, base: Codec) -> None:
-        vars(self).update(vars(base), seen={})
+@dataclass
+class Memory:
+    """Decodes as a codec does, and remembers what names brokers."""
 
-    seen: dict[bytes, Message]
+    _seen: dict[tuple[str, bytes], Message] = field(default_factory=dict, repr=False)
 
-    def decode(self, data: bytes, offset: int = 0) -> Message:
-        body = bytes(data[offset:])
-        message = self.seen.get(body)
+    def decode(self, codec: Codec, data: bytes, offset: int = 0) -> Message:
+        if codec.name not in NAMES_BROKERS:
+            return codec.decode(data, offset)
+        key = (str(codec), data[offset:])
+        message = self._seen.get(key)
         if message is None:
-            message = super().decode(data, offset)
-            while len(self.seen) >= KEPT:
-                del self.seen[next(iter(self.seen))]
-            self.seen[body] = message
+            message = codec.decode(data, offset)
+            while len(self._seen) >= KEPT:
+                del self._seen[next(iter(self._seen))]
+            self._seen[key] = message
         return message
 
-
-class RememberingDialect(Dialect):
-    def __init__(self, base: Dialect) -> None:
-        vars(self).update(vars(base), remembering={})
-
-    remembering: dict[tuple[str, int], Codec]
-
-    def codec(self, name: str, version: int) -> Codec:
-        if name not in NAMES_BROKERS:
-            return super().codec(name, version)
-        codec = self.remembering.get((name, version))
-        if codec is None:
-            codec = RememberingCodec(super().codec(name, version))
-            self.remembering[name, version] = codec
-        return codec
-
-
-def remembering_dialects() -> Callable[[str], Dialect]:
-    """The dialects, with a memory that lives as long as what is returned."""
-    return cache(lambda name: RememberingDialect(dialect(name)))
+    def __len__(self) -> int:
+        return len(self._seen)

@@ -6,8 +6,10 @@ answers in the order of the requests, so any other id means that one of the two 
 """
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from rollcall.protocol.codec import Codec
 from rollcall.protocol.dialects import Api, Dialect
 from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.errors import RemoteProtocolError
@@ -24,6 +26,8 @@ from rollcall.protocol.messages import Message
 from rollcall.protocol.schema import API_VERSIONS_KEY
 
 PRODUCE_KEY = 0
+
+Decoder = Callable[[Codec, bytes, int], Message]
 
 
 @dataclass
@@ -75,6 +79,8 @@ class ClientConversation:
     dialect: Dialect
     client_id: str | None = None
     frames: FrameReader = field(default_factory=lambda: FrameReader(DEFAULT_MAX_FRAME_BYTES))
+    decode: Decoder = Codec.decode
+    """How a body is read: who asks many brokers the same may remember what he has read."""
     _calls: deque[Call] = field(default_factory=deque, repr=False)
     _next_id: int = 0
 
@@ -109,7 +115,7 @@ class ClientConversation:
         version = _layout_of(call, frame)
         offset = response_body_offset(self.dialect, call.api, version, frame)
         codec = self.dialect.codec(call.api.response.name, version)
-        return Answer(call, codec.decode(frame, offset), version)
+        return Answer(call, self.decode(codec, frame, offset), version)
 
 
 def _layout_of(call: Call, frame: bytes) -> int:

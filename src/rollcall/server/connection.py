@@ -182,7 +182,7 @@ class Connection(Link):
             key,
             request.api_version,
             listener.ranges.get(key) or "no version of it",
-            api_key=key,
+            detail=(key, request.api_version),
         )
         if listener.config.on_unsupported is OnUnsupported.EMPTY and self._login is None:
             self._send(_LENGTH_AND_CORRELATION_ID.pack(4, request.correlation_id))

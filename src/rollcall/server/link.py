@@ -15,7 +15,7 @@ import logging
 import time
 from abc import abstractmethod
 from collections import deque
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from rollcall.protocol.errors import RemoteProtocolError
 from rollcall.protocol.framing import FrameReader
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from rollcall.server.listener import Listener
 
 logger = logging.getLogger(__name__)
+
+FRAMES_AT_ONCE: Final = 32
+"""After that many the loop may serve others: one read can bring thousands of small frames."""
 
 
 class Link(asyncio.Protocol):
@@ -115,7 +118,8 @@ class Link(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._blocked = True
-        self._set_deadline(self._listener.limits.frame_seconds)
+        if not self._in_handshake:
+            self._set_deadline(self._listener.limits.frame_seconds)
 
     def resume_writing(self) -> None:
         self._blocked = False
@@ -180,7 +184,7 @@ class Link(asyncio.Protocol):
         try:
             frames = self._cut(data)
         except RemoteProtocolError as error:
-            self._cut_off(Reason.FRAME_SIZE, "%s; %s", error.message, error.hint)
+            self._cut_off(Reason.FRAME_SIZE, "%s; %s", error.message, error.hint, detail=error.hint)
             return
         if len(frames) == 1 and self._work is None and not self._waiting and not self._blocked:
             self._serve(frames[0])
@@ -208,7 +212,12 @@ class Link(asyncio.Protocol):
 
     def _proceed(self) -> None:
         """Serve what waits, as far as possible, and read on only when nothing is left."""
+        served = 0
         while self._waiting and self._work is None and not self._blocked and not self._closing:
+            if served == FRAMES_AT_ONCE:
+                self._listener.processor.loop.call_soon(self._proceed)
+                break
+            served += 1
             self._serve(self._waiting.popleft())
         stop = bool(self._waiting) or self._blocked
         if not self._waiting:
@@ -238,17 +247,21 @@ class Link(asyncio.Protocol):
     def _restart_clock(self) -> None:
         """Something was finished: from now on it is idle, unless half a frame is here already."""
         limits = self._listener.limits
-        self._set_deadline(limits.idle_seconds if self._frames is None else limits.frame_seconds)
+        if self._in_handshake:  # its time began with the connection, whatever else it does
+            self._set_deadline(limits.handshake_seconds - (time.time() - self.info.since))
+        else:
+            idle = self._frames is None
+            self._set_deadline(limits.idle_seconds if idle else limits.frame_seconds)
 
-    def _refuse(
-        self, reason: Reason, text: str, *arguments: object, api_key: int | None = None
-    ) -> None:
-        cause = Cause(self.info.listener, reason, self.info.peer_host, api_key)
+    def _refuse(self, reason: Reason, text: str, *arguments: object, detail: object = None) -> None:
+        cause = Cause(self.info.listener, reason, self.info.peer_host, detail)
         now = self._listener.processor.loop.time()
         self._listener.refusals.note(cause, now, text, *arguments)
 
-    def _cut_off(self, reason: Reason, text: str, *arguments: object) -> None:
-        self._refuse(reason, "closed %s: " + text, self.info.peer, *arguments)
+    def _cut_off(
+        self, reason: Reason, text: str, *arguments: object, detail: object = None
+    ) -> None:
+        self._refuse(reason, "closed %s: " + text, self.info.peer, *arguments, detail=detail)
         self._close()
 
     def _close(self) -> None:

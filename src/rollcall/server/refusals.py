@@ -1,7 +1,8 @@
 """What was refused: counted always, logged once per cause and interval.
 
-A cause is a listener, a reason, a peer's address and, for a request, its API. So a client that
-tries again and again is one line a minute, and a flood of causes ends at a bound.
+A cause is a listener, a reason, a peer's address and what sets this case apart from others of the
+same reason: the API and version of a request, the hint for a length that makes no sense. So a
+client that tries again and again is one line a minute, and a flood of causes ends at a bound.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Cause(NamedTuple):
     listener: str
     reason: Reason
     address: str
-    api_key: int | None = None
+    detail: object = None
 
 
 class Refusals:
