@@ -4,5 +4,6 @@ What it is: `python -m bench` measures the bars of the project and prints one ta
 of the two sides alternate, medians are compared, and results are compared before times are.
 What it is not: absolute times mean little on a shared machine; a ratio of the same run does.
 
-Reading order: `rows` (what a measurement is), `codec` (bytes and messages), `__main__`.
+Reading order: `rows` (what a measurement is), `codec` (bytes and messages), `processes` and
+`server` (connections, beside Apache Kafka), `roll_call` (a thousand brokers), `__main__`.
 """

@@ -9,15 +9,15 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table. `bar` is the ratio to reach: times faster, or the share of time."""
+    """One line of the table; `ratio` is what is held against the bar."""
 
     what: str
     ours: float
     peer: str
     theirs: float
     unit: str
-    bar: str
     ratio: float
+    bar: str
     met: bool
     spread: float
     """How far apart the quartiles of our own runs were, as a share of the median."""
@@ -35,13 +35,13 @@ class Timing:
 def alternate(
     runs: Mapping[str, Callable[[], object]], *, rounds: int, seconds_per_run: float
 ) -> dict[str, Timing]:
-    """The CPU time of one call of each, in seconds: all are run in turn, round after round."""
+    """The CPU time of one call of each, in microseconds: all run in turn, round after round."""
     counts = {name: _calls_in(run, seconds_per_run) for name, run in runs.items()}
     samples: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():
-            samples[name].append(_time(run, counts[name]))
-    return {name: _timing(taken) for name, taken in samples.items()}
+            samples[name].append(_time(run, counts[name]) * 1e6)
+    return {name: timing(taken) for name, taken in samples.items()}
 
 
 def _calls_in(run: Callable[[], object], seconds: float) -> int:
@@ -60,37 +60,46 @@ def _time(run: Callable[[], object], count: int) -> float:
     return (time.process_time() - start) / count
 
 
-def _timing(samples: list[float]) -> Timing:
+def timing(samples: list[float]) -> Timing:
     median = statistics.median(samples)
     low, _, high = statistics.quantiles(samples, n=4)
-    return Timing(median, (high - low) / median)
+    return Timing(median, (high - low) / median if median else 0.0)
 
 
-def faster(what: str, peer: str, ours: Timing, theirs: Timing, at_least: float) -> Row:
+def faster(
+    what: str, peer: str, ours: Timing, theirs: Timing, at_least: float, unit: str = "us"
+) -> Row:
     """We must be `at_least` times as fast as the peer."""
     ratio = theirs.median / ours.median
     bar = f"{at_least:g}x faster"
-    return _row(what, peer, ours, theirs, bar, ratio, ratio >= at_least)
+    return _row(what, peer, ours, theirs, unit, ratio, bar, met=ratio >= at_least)
 
 
-def within(what: str, peer: str, ours: Timing, theirs: Timing, at_most: float) -> Row:
-    """We may take `at_most` times the time of the peer."""
+def within(
+    what: str, peer: str, ours: Timing, theirs: Timing, at_most: float, unit: str = "us"
+) -> Row:
+    """We may take `at_most` times what the peer takes."""
     ratio = ours.median / theirs.median
-    bar = f"at most {at_most:g}x its time"
-    return _row(what, peer, ours, theirs, bar, ratio, ratio <= at_most)
+    bar = f"at most {at_most:g}x"
+    return _row(what, peer, ours, theirs, unit, ratio, bar, met=ratio <= at_most)
+
+
+def below(what: str, peer: str, ours: Timing, theirs: Timing, at_most: float, unit: str) -> Row:
+    """We may take `at_most` in all; the peer is beside it for comparison."""
+    bar = f"at most {at_most:g} {unit}"
+    ratio = ours.median / theirs.median if theirs.median else 0.0
+    return _row(what, peer, ours, theirs, unit, ratio, bar, met=ours.median <= at_most)
 
 
 def _row(
-    what: str, peer: str, ours: Timing, theirs: Timing, bar: str, ratio: float, met: bool
+    what: str,
+    peer: str,
+    ours: Timing,
+    theirs: Timing,
+    unit: str,
+    ratio: float,
+    bar: str,
+    *,
+    met: bool,
 ) -> Row:
-    return Row(
-        what=what,
-        ours=ours.median * 1e6,
-        peer=peer,
-        theirs=theirs.median * 1e6,
-        unit="us",
-        bar=bar,
-        ratio=ratio,
-        met=met,
-        spread=ours.spread,
-    )
+    return Row(what, ours.median, peer, theirs.median, unit, ratio, bar, met, ours.spread)

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.kafka.jars import Release, jars_of
+from tests.kafka.jars import Release, jars_of, java
 
 START_SECONDS = 90
 HEAP = ["-Xmx512m", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 CLUSTER_ID = "cm9sbGNhbGwtdGVzdHMtMQ"
 LOG4J1 = "log4j.rootLogger=WARN, out\nlog4j.appender.out=org.apache.log4j.ConsoleAppender\n"
 LOG4J1 += "log4j.appender.out.layout=org.apache.log4j.SimpleLayout\n"
+LOG4J1 += "log4j.logger.kafka.request.logger=DEBUG\n"
 
 
 def free_port() -> int:
@@ -33,8 +34,24 @@ class Process:
 
     name: str
     port: int
-    child: subprocess.Popen[bytes]
-    log: Path
+    command: list[str]
+    home: Path
+    log: Path = field(init=False)
+    child: subprocess.Popen[bytes] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.log = self.home / "stdout.log"
+        self.start()
+
+    def start(self) -> None:
+        with self.log.open("ab") as out:
+            self.child = subprocess.Popen(
+                self.command,
+                cwd=self.home,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
 
     def wait_until_listening(self, seconds: float = START_SECONDS) -> None:
         deadline = time.monotonic() + seconds
@@ -75,16 +92,7 @@ class Machine:
         home.mkdir(parents=True)
         config = home / "server.properties"
         config.write_text("".join(f"{k}={v}\n" for k, v in settings.items()), encoding="utf-8")
-        log = home / "stdout.log"
-        with log.open("wb") as out:
-            child = subprocess.Popen(
-                [*self.java(release), main, str(config)],
-                cwd=home,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-            )
-        process = Process(name, port, child, log)
+        process = Process(name, port, [*self.java(release), main, str(config)], home)
         self.processes.append(process)
         return process
 
@@ -92,7 +100,7 @@ class Machine:
         log4j = self.folder / "log4j.properties"
         log4j.write_text(LOG4J1, encoding="utf-8")
         options = [f"-Dlog4j.configuration=file:{log4j}", "-Dzookeeper.jmx.log4j.disable=true"]
-        return ["java", *HEAP, *options, "-cp", f"{jars_of(release)}/*"]
+        return [java(), *HEAP, *options, "-cp", f"{jars_of(release)}/*"]
 
     def zookeeper(self, release: Release) -> Process:
         port = free_port()

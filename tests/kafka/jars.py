@@ -38,13 +38,20 @@ class Release:
         return int(self.version.partition(".")[0])
 
 
+def java() -> str:
+    """The Java to run brokers with: that of JAVA_HOME, or the one on the PATH."""
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which(f"{home}/bin/java" if home else "java")
+    return found or pytest.skip("real Kafka needs Java: put it on the PATH or set JAVA_HOME")
+
+
 def jars_of(release: Release) -> Path:
     """The folder with all jars of a release."""
     folder = CACHE / release.version
     if (folder / "complete").exists():
         return folder
-    if shutil.which("java") is None or shutil.which("mvn") is None:
-        pytest.skip("real Kafka needs java and mvn on the PATH")
+    if shutil.which("mvn") is None:
+        pytest.skip("the jars of Kafka come with Maven: put mvn on the PATH")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "pom.xml").write_text(_pom(release), encoding="utf-8")

@@ -78,13 +78,15 @@ class Maker:
     version: int
     lengths: Sequence[int] = SMALL
     unknown_tags: bool = True
+    room: int = 20_000
+    """How many elements there may be in all, and how long a string."""
     special: Callable[[FieldSpec, Choices], object] | None = None
     """Values for fields that another codec is narrower about; NotImplemented for all others."""
 
     def message(self, name: str) -> Message:
         spec, cls = self.dialect.spec(name), self.dialect.message_class(name)
         flexible = self.version in spec.flexible
-        return self._struct(spec, cls, cls, flexible, room=20_000)
+        return self._struct(spec, cls, cls, flexible, self.room)
 
     def _struct(
         self, spec: StructSpec, cls: type[Message], root: type[Message], flexible: bool, room: int

@@ -29,8 +29,16 @@ from tests.protocol.strategies import (
 
 RELEASED = dialect("released")
 KIP = dialect("kip")
+
+
+def _ends(case: Case) -> tuple[int, int]:
+    versions = dialect(case[0]).spec(case[1]).versions
+    return versions.lowest, versions.highest
+
+
 CASES = list(every_case())
 FLEXIBLE = [case for case in CASES if dialect(case[0]).codec(case[1], case[2]).flexible]
+ENDS = [case for case in CASES if case[2] in _ends(case)]
 
 PLACE = re.compile(
     r"^(\w+) version (\d+) \((\w+)\) cannot be read: ([\w.\[\] ]+) at byte (\d+): .+"
@@ -61,7 +69,7 @@ def refusal(codec: Codec, data: bytes) -> tuple[str, int, str]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=case_id)
-@settings(max_examples=6)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_what_is_written_is_read_again(case: Case, data: st.DataObject) -> None:
     codec = codec_of(case)
@@ -75,7 +83,8 @@ def test_what_is_written_is_read_again(case: Case, data: st.DataObject) -> None:
 def test_lengths_around_the_edges_survive(case: Case) -> None:
     codec = codec_of(case)
     for seed in range(3):
-        maker = Maker(Chance.seeded((case, seed)), dialect(case[0]), case[2], (*SMALL, *EDGES))
+        chance, lengths = Chance.seeded((case, seed)), (*SMALL, *EDGES)
+        maker = Maker(chance, dialect(case[0]), case[2], lengths, room=1_000)
         message = maker.message(case[1])
         assert codec.decode(codec.encode(message)) == message
 
@@ -194,6 +203,27 @@ def test_a_varint_may_be_longer_than_it_must_be_as_in_kafka() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "version"), [("ApiVersionsRequest", 3), ("FindCoordinatorRequest", 4)]
+)
+def test_strings_are_as_long_as_kafka_allows_in_flexible_versions_too(
+    name: str, version: int
+) -> None:
+    codec = RELEASED.codec(name, version)
+    many = name == "FindCoordinatorRequest"
+    longest = "x" * 32767
+    message = codec.message_class(
+        **{"coordinator_keys": [longest]} if many else {"client_software_name": longest}
+    )
+    wire = codec.encode(message)
+    assert codec.decode(wire) == message
+    at = wire.index(write_uvarint(32768) + b"x")
+    longer = wire[:at] + write_uvarint(32769) + b"x" + wire[at + 3 :]
+    path, _, text = refusal(codec, longer)
+    assert path == ("coordinator_keys[0]" if many else "client_software_name")
+    assert "32768 bytes of text" in text
+
+
+@pytest.mark.parametrize(
     "tags",
     [
         pytest.param("01 05 04 616161", id="longer than what is left"),
@@ -226,7 +256,7 @@ def test_known_tags_that_do_not_fill_their_size_are_refused(tag: str) -> None:
     assert path == "the message" or path in RELEASED.message_class("ApiVersionsResponse").defaults
 
 
-@pytest.mark.parametrize("case", CASES, ids=case_id)
+@pytest.mark.parametrize("case", ENDS, ids=case_id)
 def test_an_announced_length_takes_no_memory(case: Case) -> None:
     """Wherever four bytes could be a length, let them announce two thousand million."""
     codec = codec_of(case)
@@ -466,9 +496,19 @@ def test_unknown_tags_need_a_flexible_version() -> None:
     assert ": api_keys[0].unknown_tags: " in refused(codec, nested)
 
 
+@pytest.mark.parametrize("version", [0, 3])
 @pytest.mark.parametrize("message", [None, 7, b"bytes", METADATA()])
-def test_another_message_is_refused(message: object) -> None:
-    refused(RELEASED.codec("ApiVersionsRequest", 3), message)
+def test_another_message_is_refused(message: object, version: int) -> None:
+    assert "was given" in refused(RELEASED.codec("ApiVersionsRequest", version), message)
+
+
+@pytest.mark.parametrize("value", [None, "no", "", [], 0.0])
+@pytest.mark.parametrize("version", [4, 9])
+def test_a_bool_is_nothing_but_a_bool(version: int, value: object) -> None:
+    """Nearly everything in Python is true or false: "no" would be true."""
+    codec = RELEASED.codec("MetadataRequest", version)
+    request = codec.message_class(allow_auto_topic_creation=value)
+    assert ": allow_auto_topic_creation: " in refused(codec, request)
 
 
 # -- fields that the version lacks

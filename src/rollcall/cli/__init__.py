@@ -18,6 +18,21 @@ In reading order:
     report_evidence  the words for one client, broker or complaint
     report_files   a report as JSON, CSV, or one page
     page           the page
+    generate_logs  `rollcall generate-logs`: request logs of a made-up fleet
+    cluster, cluster_view  `rollcall cluster`: an embedded cluster, and how it is shown
+    connections  `rollcall connections`: who is connected to each node
+
+The commands that ask brokers (docs/brokers.md):
+
+    settings         how to reach a cluster; java_properties: as Java clients write it;
+                     connection_options: the options for it
+    asking           what these commands share
+    broker_text      what is known of a broker in words; brokers_json: as JSON
+    brokers          `rollcall brokers`: the roll call
+    api_versions     `rollcall api-versions`: APIs and brokers as a matrix
+    features         `rollcall features`: what can be used, and what stands in the way
+    wait_restart     `rollcall wait-restart`: for scripts that restart brokers
+    identify         `rollcall identify`: an answer from elsewhere, read by api_versions_answer
 """
 
 from rollcall.cli.app import main

@@ -12,9 +12,15 @@ from typing import Annotated
 import typer
 
 from rollcall import __version__
-from rollcall.cli import pipeline, protocol, report, tables
+from rollcall.cli import cluster, pipeline, protocol, report, tables
+from rollcall.cli.api_versions import api_versions
+from rollcall.cli.brokers import brokers
+from rollcall.cli.connections import connections
+from rollcall.cli.features import features
 from rollcall.cli.generate_logs import generate_logs
+from rollcall.cli.identify import identify
 from rollcall.cli.output import print_error
+from rollcall.cli.wait_restart import wait_restart
 from rollcall.errors import RollcallError
 
 FAILED = 1
@@ -31,6 +37,13 @@ app.add_typer(protocol.app, name="protocol")
 app.add_typer(report.app, name="report")
 app.add_typer(tables.app, name="tables")
 app.command()(generate_logs)
+app.add_typer(cluster.app, name="cluster")
+app.command()(brokers)
+app.command("api-versions")(api_versions)
+app.command()(features)
+app.command("wait-restart")(wait_restart)
+app.command()(identify)
+app.command()(connections)
 
 
 def _show_version(wanted: bool) -> None:

@@ -13,13 +13,16 @@ In reading order:
     config          what a client is told
     versions        which version to ask in
     wire            the edge that awaits: bytes of one connection
+    dialing         getting through to an address
     negotiation     the first words: versions, dialect, our name
     authentication  SASL
     connection      all of that together, and brokers too old for it
-    cluster         describing a cluster, through either API
+    questions       asking about a cluster, through either API
+    cluster         what came back, as values
     memory          answers that were read before
     admin           AdminClient: one connection per broker
     roll_call       every broker asked at once
+    restarts        waiting until brokers have restarted
 
 A cluster and its brokers, in six lines:
 
@@ -33,7 +36,7 @@ A cluster and its brokers, in six lines:
 
 from rollcall.client.addresses import Address, parse_bootstrap
 from rollcall.client.admin import AdminClient
-from rollcall.client.cluster import ClusterDescription, Node, Via
+from rollcall.client.cluster import ClusterDescription, Node
 from rollcall.client.config import ClientConfig, SaslConfig, TlsConfig
 from rollcall.client.connection import Connection, connect
 from rollcall.client.errors import (
@@ -43,11 +46,13 @@ from rollcall.client.errors import (
     ConnectionRefusedByBrokerError,
     DeniedError,
     GarbledError,
+    NeverAnswersError,
     NoAnswerError,
     Trouble,
     UnreachableError,
     UnsupportedError,
 )
+from rollcall.client.questions import Told, Via
 from rollcall.client.roll_call import BrokerRow, RollCall, guess_release, roll_call
 from rollcall.client.versions import ApiVersionsReply, BrokerVersions, choose_version
 
@@ -66,11 +71,13 @@ __all__ = [
     "ConnectionRefusedByBrokerError",
     "DeniedError",
     "GarbledError",
+    "NeverAnswersError",
     "NoAnswerError",
     "Node",
     "RollCall",
     "SaslConfig",
     "TlsConfig",
+    "Told",
     "Trouble",
     "UnreachableError",
     "UnsupportedError",

@@ -15,11 +15,20 @@ from types import TracebackType
 from typing import Self
 
 from rollcall.client.addresses import Address, parse_bootstrap
-from rollcall.client.cluster import ClusterDescription, describe
+from rollcall.client.cluster import ClusterDescription, description_of
 from rollcall.client.config import ClientConfig
 from rollcall.client.connection import Connection, connect
-from rollcall.client.errors import ClientError, ConnectionLostError, UnreachableError
+from rollcall.client.errors import (
+    ClientError,
+    ConnectionLostError,
+    NeverAnswersError,
+    UnreachableError,
+)
 from rollcall.client.memory import remembering_dialects
+from rollcall.client.questions import Told, ask_about_cluster
+
+OTHERS_TRIED = 8
+"""One after another: in a large cluster that is gone, trying all of them would take hours."""
 
 
 @dataclass(eq=False)
@@ -64,36 +73,29 @@ class AdminClient:
                 await asyncio.sleep(self._pause(number))
             for address in self._candidates():
                 try:
-                    description = await self.describe_by(
-                        address, include_authorized_operations, include_fenced=include_fenced
+                    told = await self.told_by(
+                        address, operations=include_authorized_operations, fenced=include_fenced
                     )
                 except ClientError as error:
                     failures[address] = error
                     continue
+                description = description_of(told)
                 self._known = tuple(node.address for node in description.nodes)
                 return description
             if not any(map(_may_pass, failures.values())):
                 break
         raise _nobody(failures)
 
-    async def describe_by(
-        self,
-        address: Address,
-        include_authorized_operations: bool = False,
-        *,
-        include_fenced: bool = False,
-    ) -> ClusterDescription:
-        """The cluster as the broker at this address sees it."""
+    async def told_by(
+        self, address: Address, *, operations: bool = False, fenced: bool = False
+    ) -> Told:
+        """What the broker at this address tells about the cluster."""
         connection = await self.connection(address)
         try:
-            return await describe(
-                connection, operations=include_authorized_operations, fenced=include_fenced
-            )
+            return await ask_about_cluster(connection, operations=operations, fenced=fenced)
         except ConnectionLostError:  # it may have been closed long ago, and we did not hear of it
             connection = await self.connection(address)
-            return await describe(
-                connection, operations=include_authorized_operations, fenced=include_fenced
-            )
+            return await ask_about_cluster(connection, operations=operations, fenced=fenced)
 
     async def connection(self, address: Address) -> Connection:
         """The connection to this address: the one there is, or a new one."""
@@ -125,8 +127,10 @@ class AdminClient:
         await asyncio.gather(*(line.connection.close() for line in lines if line.connection))
 
     def _candidates(self) -> list[Address]:
-        """Those with an open connection first, then where we began, then whom we heard of."""
-        everyone = dict.fromkeys((*self.bootstrap, *self._known))
+        """Those with an open connection first, then where we began, then some we heard of."""
+        others = [address for address in self._known if address not in self.bootstrap]
+        others.sort(key=lambda address: not self._is_open(address))
+        everyone = [*self.bootstrap, *others[:OTHERS_TRIED]]
         return sorted(everyone, key=lambda address: not self._is_open(address))
 
     def _is_open(self, address: Address) -> bool:
@@ -139,7 +143,9 @@ class AdminClient:
 
 
 def _may_pass(error: ClientError) -> bool:
-    """Whether trying again can help: a broker that answered has decided."""
+    """Whether trying again can help: a broker that answered, or never does, has decided."""
+    if isinstance(error, NeverAnswersError):
+        return False
     return isinstance(error, UnreachableError | ConnectionLostError)
 
 

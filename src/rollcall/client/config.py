@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import ssl
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -83,20 +84,16 @@ class TlsConfig:
         return self.key_password or ""  # without it OpenSSL would ask at the terminal
 
 
-class _private_file:  # noqa: N801 - used as `with _private_file(...)`
+@contextmanager
+def _private_file(text: str) -> Iterator[str]:
     """Text in a file that only we can read, for as long as OpenSSL looks at it."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def __enter__(self) -> str:
-        handle, self._path = tempfile.mkstemp(suffix=".pem")
+    handle, path = tempfile.mkstemp(suffix=".pem")
+    try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(self._text)
-        return self._path
-
-    def __exit__(self, *_: object) -> None:
-        Path(self._path).unlink(missing_ok=True)
+            file.write(text)
+        yield path
+    finally:
+        Path(path).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, kw_only=True)

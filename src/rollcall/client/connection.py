@@ -16,7 +16,14 @@ from rollcall.catalog import Range, Source, ranges_of
 from rollcall.client.addresses import Address
 from rollcall.client.authentication import authenticate
 from rollcall.client.config import ClientConfig
-from rollcall.client.errors import ClientError, ConnectionLostError, NoAnswerError, UnreachableError
+from rollcall.client.dialing import open_wire
+from rollcall.client.errors import (
+    ClientError,
+    ConnectionLostError,
+    NeverAnswersError,
+    NoAnswerError,
+    UnreachableError,
+)
 from rollcall.client.negotiation import negotiate
 from rollcall.client.versions import (
     METADATA,
@@ -26,7 +33,7 @@ from rollcall.client.versions import (
     Choice,
     choose_version,
 )
-from rollcall.client.wire import Wire, open_wire
+from rollcall.client.wire import Wire
 from rollcall.protocol.conversation import Answer, ClientConversation
 from rollcall.protocol.dialects import RELEASED, Dialect, dialect
 from rollcall.protocol.framing import FrameReader
@@ -75,8 +82,12 @@ class Connection:
         assert answer.message is not None
         return answer.message
 
-    async def send(self, api_key: int, version: int, body: Message) -> Answer:
-        return await self.wire.call(api_key, version, body, self.config.request_timeout)
+    async def send(
+        self, api_key: int, version: int, body: Message, seconds: float | None = None
+    ) -> Answer:
+        """The same with a message, and with a time of its own."""
+        limit = self.config.request_timeout if seconds is None else seconds
+        return await self.wire.call(api_key, version, body, limit)
 
     async def close(self) -> None:
         await self.wire.close()
@@ -129,10 +140,11 @@ class _Opening:
         wire = await self._wire()
         try:
             body = wire.conversation.dialect.message_class("MetadataRequest")()
-            await wire.call(METADATA, 0, body, self.config.request_timeout)
-        except (ConnectionLostError, NoAnswerError):
+            await wire.call(METADATA, 0, body, self.config.api_versions_timeout)
+        except (ConnectionLostError, NoAnswerError) as error:
             await wire.close()
-            raise UnreachableError(
+            kind = UnreachableError if isinstance(error, ConnectionLostError) else NeverAnswersError
+            raise kind(
                 f"{self.address} answers neither ApiVersions nor Metadata 0: {cause.message}",
                 hint="a listener with TLS or SASL looks like this to a client without them",
             ) from None

@@ -47,6 +47,12 @@ class ConnectionRefusedByBrokerError(UnreachableError):
     trouble = Trouble.REFUSED
 
 
+class NeverAnswersError(UnreachableError):
+    """The connection is taken, and nothing ever comes through it."""
+
+    trouble = Trouble.MUTE
+
+
 class ConnectionLostError(ClientError):
     """The connection ended before the answer came."""
 

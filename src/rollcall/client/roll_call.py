@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -23,9 +24,9 @@ from rollcall.catalog import (
     identify_unanswered,
 )
 from rollcall.client.admin import AdminClient
-from rollcall.client.cluster import ClusterDescription, Node, Via
-from rollcall.client.connection import Connection
+from rollcall.client.cluster import ClusterDescription, Node, cluster_id_of
 from rollcall.client.errors import ClientError, NoAnswerError, Trouble
+from rollcall.client.questions import Told, Via
 from rollcall.client.versions import ApiVersionsReply, BrokerVersions
 
 NO_ID = -1
@@ -48,16 +49,29 @@ class BrokerRow:
     """Its own word; 0 when it does not tell, or did not answer (536.4)."""
     clock_ahead_ms: int = 0
     """By how much, at least, its clock is ahead of ours: it started in our future."""
-    cluster_id: str | None = None
-    versions: BrokerVersions | None = None
-    via: Via | None = None
-    start_times: Mapping[int, int] | None = None
-    """What it tells of the others, by broker id; None when it did not answer."""
+    told: Told | None = None
+    """Its own words."""
     seconds: float = 0.0
 
     @property
     def answered(self) -> bool:
         return self.trouble is None
+
+    @property
+    def versions(self) -> BrokerVersions | None:
+        return self.told.versions if self.told else None
+
+    @property
+    def cluster_id(self) -> str | None:
+        return cluster_id_of(self.told) if self.told else None
+
+    @property
+    def via(self) -> Via | None:
+        return self.told.via if self.told else None
+
+    def start_times(self) -> dict[int, int]:
+        """What it tells of all brokers, itself included; those it does not tell are left out."""
+        return dict(self.told.start_times()) if self.told else {}
 
     @property
     def start_time_source(self) -> Source:
@@ -101,11 +115,13 @@ async def roll_call(
     limit = asyncio.Semaphore(client.config.parallel)
     # a 0.8 knows of no brokers, not even itself, before the first topic
     nodes = cluster.nodes or (Node(NO_ID, *cluster.asked),)
+    users = Counter(node.address for node in nodes)  # behind a proxy several share an address
 
     async def row_of(node: Node) -> BrokerRow:
         async with limit:
             row = await _ask(client, node, cluster, clock)
-            if not keep_open:
+            users[node.address] -= 1
+            if not keep_open and not users[node.address]:
                 await client.release(node.address)
             return row
 
@@ -122,15 +138,24 @@ async def _ask(
     seconds = client.config.broker_timeout
     try:
         async with asyncio.timeout(seconds):
-            told = await client.describe_by(node.address, include_fenced=True)
-            connection = await client.connection(node.address)
+            told = await client.told_by(node.address)
     except TimeoutError:
-        await client.release(node.address)
+        await client.release(node.address)  # nothing good will come through it any more
         late = NoAnswerError(f"{node.address} did not answer within {seconds:g} s")
         return _silent_row(node, is_controller, late, began)
     except ClientError as error:
         return _silent_row(node, is_controller, error, began)
-    return _row(node, is_controller, told, connection, int(clock() * 1000), began)
+    identity = _identity(told, client.config.release)
+    start = told.start_time_of(node.id)
+    return BrokerRow(
+        node,
+        is_controller,
+        identity=identity,
+        start_time_ms=start,
+        clock_ahead_ms=max(0, start - int(clock() * 1000)),
+        told=told,
+        seconds=time.monotonic() - began,
+    )
 
 
 def _silent_row(node: Node, is_controller: bool, error: ClientError, began: float) -> BrokerRow:
@@ -143,38 +168,11 @@ def _silent_row(node: Node, is_controller: bool, error: ClientError, began: floa
     )
 
 
-def _row(
-    node: Node,
-    is_controller: bool,
-    told: ClusterDescription,
-    connection: Connection,
-    now_ms: int,
-    began: float,
-) -> BrokerRow:
-    itself = told.node(node.id)
-    start = itself.start_time_ms if itself else 0
-    versions = connection.versions
-    return BrokerRow(
-        node,
-        is_controller,
-        identity=_identity(told, versions, connection.config.release),
-        start_time_ms=start,
-        clock_ahead_ms=max(0, start - now_ms),
-        cluster_id=told.cluster_id,
-        versions=versions,
-        via=told.via,
-        start_times={other.id: other.start_time_ms for other in told.nodes},
-        seconds=time.monotonic() - began,
-    )
-
-
-def _identity(
-    told: ClusterDescription, versions: BrokerVersions, release: str | None
-) -> BrokerIdentity:
+def _identity(told: Told, release: str | None) -> BrokerIdentity:
+    versions = told.versions
     old = versions.reply is not ApiVersionsReply.ANSWERED
     return identify_broker(
-        told.broker_software_name,
-        told.broker_software_version,
+        *told.software,
         configured=release if old else None,
         guess=guess_release(versions),
     )

@@ -8,20 +8,14 @@ ends the connection, as Kafka answers in order: whatever stands behind it would 
 from __future__ import annotations
 
 import asyncio
-import errno
-import socket
-import ssl
 from typing import Any, cast
 
 from rollcall.client.addresses import Address
 from rollcall.client.errors import (
     ClientError,
     ConnectionLostError,
-    ConnectionRefusedByBrokerError,
-    DeniedError,
     GarbledError,
     NoAnswerError,
-    UnreachableError,
     UnsupportedError,
 )
 from rollcall.protocol.conversation import Answer, ClientConversation
@@ -30,6 +24,8 @@ from rollcall.protocol.framing import frame
 from rollcall.protocol.messages import Message
 
 CLOSE_SECONDS = 1.0
+TLS_ALERT = b"\x15\x03"
+SPEAKS_TLS = "these bytes are a TLS alert: the listener speaks TLS, and the settings do not"
 
 
 class Wire(asyncio.Protocol):
@@ -63,7 +59,8 @@ class Wire(asyncio.Protocol):
                     future.set_result(answer)
         except RemoteProtocolError as error:
             text = f"{self.address} sent something that cannot be understood: {error.message}"
-            self._fail(GarbledError(text, hint=error.hint))
+            hint = SPEAKS_TLS if data.startswith(TLS_ALERT) else error.hint
+            self._fail(GarbledError(text, hint=hint))
 
     def connection_lost(self, error: Exception | None) -> None:
         pending = self.conversation.frames.pending
@@ -76,14 +73,14 @@ class Wire(asyncio.Protocol):
 
     # What we call
 
-    async def call(self, api_key: int, version: int, body: Message, timeout: float) -> Answer:  # noqa: ASYNC109 - of one answer
-        """Ask, and wait for the answer at most so many seconds."""
+    async def call(self, api_key: int, version: int, body: Message, seconds: float) -> Answer:
+        """Ask, and wait for the answer at most so long."""
         call, data = self.conversation.send(api_key, version, body)
         what = f"{call.api.name} version {version}"
         future = self._loop.create_future()
         self._waiting[call.correlation_id] = future
         try:
-            answer: Answer = await self._sent(data, future, timeout, what)
+            answer: Answer = await self._sent(data, future, seconds, what)
         finally:
             self._waiting.pop(call.correlation_id, None)
         if answer.message is None:
@@ -93,11 +90,11 @@ class Wire(asyncio.Protocol):
             )
         return answer
 
-    async def exchange(self, token: bytes, timeout: float) -> bytes:  # noqa: ASYNC109 - of one answer
+    async def exchange(self, token: bytes, seconds: float) -> bytes:
         """A frame without any header, answered by one: SASL as it was before Kafka 1.0."""
         self._raw = future = self._loop.create_future()
         try:
-            return cast("bytes", await self._sent(frame([token]), future, timeout, "a SASL token"))
+            return cast("bytes", await self._sent(frame([token]), future, seconds, "a SASL token"))
         finally:
             self._raw = None
 
@@ -146,53 +143,3 @@ class Wire(asyncio.Protocol):
                 future.set_exception(error)
         if self._transport is not None and not isinstance(error, ConnectionLostError):
             self._transport.abort()
-
-
-async def open_wire(
-    address: Address,
-    conversation: ClientConversation,
-    context: ssl.SSLContext | None,
-    seconds: float,
-) -> Wire:
-    loop = asyncio.get_running_loop()
-    try:
-        async with asyncio.timeout(seconds):
-            _, wire = await loop.create_connection(
-                lambda: Wire(address, conversation), address.host, address.port, ssl=context
-            )
-            return wire
-    except TimeoutError:
-        raise NoAnswerError(
-            f"{address} did not take the connection within {seconds:g} s",
-            hint="a firewall that drops packets looks like this, and so does a host that is down",
-        ) from None
-    except (OSError, UnicodeError) as error:  # a host name may be any text: the IDNA codec objects
-        raise _no_connection(address, error) from None
-
-
-def _no_connection(address: Address, error: OSError | UnicodeError) -> ClientError:
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return DeniedError(
-            f"{address} is not trusted: {error.verify_message}",
-            hint="name the CA of the cluster, and use the host name that is in the certificate",
-        )
-    if isinstance(error, ssl.SSLError | ConnectionResetError | ConnectionAbortedError):
-        return UnreachableError(
-            f"{address} and rollcall found no way to speak TLS: {error.strerror or error}",
-            hint="check that this is a TLS listener, and whether it wants a client certificate",
-        )
-    if isinstance(error, ConnectionRefusedError) or f"[Errno {errno.ECONNREFUSED}]" in str(error):
-        return ConnectionRefusedByBrokerError(
-            f"{address} refused the connection", hint="no broker listens there"
-        )
-    if isinstance(error, socket.gaierror | UnicodeError):
-        return UnreachableError(
-            f"the host name {address.host!r} has no address",
-            hint="check its spelling, and whether brokers advertise names that are known here",
-        )
-    if error.errno in (errno.EMFILE, errno.ENFILE):
-        return UnreachableError(
-            "there are no more file descriptors for connections",
-            hint="raise `ulimit -n`, or ask fewer brokers at a time",
-        )
-    return UnreachableError(f"{address} cannot be reached: {error}", hint="check the address")

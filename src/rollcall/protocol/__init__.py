@@ -14,5 +14,6 @@ Reading order:
 - `dialects`: which layouts go by which numbers
 - `framing`, `headers`, `conversation`: from a stream of bytes to requests and answers
 - `sasl/`, `error_codes`: the exchanges of SASL, and what an error code means
+- `rendering`: messages as the text of a request log
 - `reference`: all of it as documentation
 """

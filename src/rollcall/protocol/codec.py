@@ -68,10 +68,15 @@ class Codec:
 
     def write(self, message: Message, parts: list[bytes]) -> None:
         """Append the bytes of the message to `parts`."""
+        if not isinstance(message, self.message_class):
+            raise LocalProtocolError(
+                f"{self} was given {type(message).__name__}",
+                hint=f"pass a {self.message_class.__name__}",
+            )
         try:
             self._write(message, parts)
         except UNWRITABLE as error:
-            raise self._local_error(error, message) from error
+            raise self._local_error(error) from error
 
     def _remote_error(self, error: Exception, data: bytes) -> RemoteProtocolError:
         failure = failure_in(error.__traceback__, self._read_steps)
@@ -84,12 +89,7 @@ class Codec:
             hint="the bytes are cut short, damaged, or of another layout",
         )
 
-    def _local_error(self, error: Exception, message: object) -> LocalProtocolError:
-        if not isinstance(message, self.message_class):
-            return LocalProtocolError(
-                f"{self} was given {type(message).__name__}",
-                hint=f"pass a {self.message_class.__name__}",
-            )
+    def _local_error(self, error: Exception) -> LocalProtocolError:
         path, reason = _culprit(failure_in(error.__traceback__, self._write_steps), error)
         return LocalProtocolError(
             f"{self} cannot be written: {path}: {reason}",

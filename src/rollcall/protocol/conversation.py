@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from rollcall.protocol.dialects import Api, Dialect
 from rollcall.protocol.error_codes import Errors
-from rollcall.protocol.errors import LocalProtocolError, RemoteProtocolError
+from rollcall.protocol.errors import RemoteProtocolError
 from rollcall.protocol.framing import DEFAULT_MAX_FRAME_BYTES, FrameReader, frame
 from rollcall.protocol.headers import (
     Request,
@@ -38,7 +38,7 @@ class ServerConversation:
 
     def respond(self, request: Request, answer: Message, version: int | None = None) -> bytes:
         """The answer, in the version of the request unless another is given."""
-        api = self.dialect.apis[request.api_key]
+        api = self.dialect.api(request.api_key)
         chosen = request.api_version if version is None else version
         parts = write_response(self.dialect, api, chosen, request.correlation_id, answer)
         return frame(parts)
@@ -80,11 +80,7 @@ class ClientConversation:
 
     def send(self, api_key: int, version: int, body: Message) -> tuple[Call, bytes]:
         """The call, and the bytes that make it."""
-        api = self.dialect.apis.get(api_key)
-        if api is None:
-            raise LocalProtocolError(
-                f"there is no API with the key {api_key} in the dialect {self.dialect.name}"
-            )
+        api = self.dialect.api(api_key)
         call = Call(self._next_id, api, version)
         parts = write_request(self.dialect, api, version, call.correlation_id, self.client_id, body)
         self._next_id = (self._next_id + 1) & 0x7FFFFFFF

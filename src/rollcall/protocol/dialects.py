@@ -53,6 +53,14 @@ class Dialect:
     _classes: Mapping[str, type[Message]] = field(repr=False)
     _codecs: dict[tuple[str, int], Codec] = field(repr=False, default_factory=dict)
 
+    def api(self, key: int) -> Api:
+        if key not in self.apis:
+            raise LocalProtocolError(
+                f"there is no API with the key {key} in the dialect {self.name}",
+                hint=f"known are {', '.join(map(str, self.apis))}",
+            )
+        return self.apis[key]
+
     def message_class(self, name: str) -> type[Message]:
         self.spec(name)
         return self._classes[name]
@@ -131,7 +139,10 @@ def _documents_in(folder: Path) -> list[dict[str, Any]]:
         )
     paths = sorted(folder.glob("*.json"))
     if not paths:
-        raise SchemaError(f"the folder {folder} holds no schema files (*.json)")
+        raise SchemaError(
+            f"the folder {folder} holds no schema files (*.json)",
+            hint="in Kafka's sources they are in clients/src/main/resources/common/message",
+        )
     return [document for path in paths for document in read_documents(path)]
 
 
@@ -142,7 +153,7 @@ def _merged(base: dict[str, Any], change: dict[str, Any], where: str) -> dict[st
         merged["changes"] = {**base.get("changes", {}), **change["changes"]}
     for key in ("fields", "commonStructs"):
         if key in change:
-            changes = {str(item["name"]): item for item in change[key]}
+            changes = {str(item.get("name")): item for item in change[key]}
             merged[key] = [
                 _merged(item, changes.pop(item["name"]), f"{where}.{item['name']}")
                 if item["name"] in changes
@@ -163,15 +174,25 @@ def _pair(specs: Iterable[MessageSpec]) -> dict[int, Api]:
     by_kind: dict[str, dict[int, MessageSpec]] = {"request": {}, "response": {}}
     for spec in specs:
         if spec.kind in by_kind and spec.api_key is not None and spec.versions:
-            by_kind[spec.kind][spec.api_key] = spec
-    apis = {}
-    for key, request in sorted(by_kind["request"].items()):
-        response = by_kind["response"].get(key)
-        if response is None or response.versions != request.versions:
-            raise SchemaError(
-                f"{request.name} has versions {request.versions}, its response "
-                f"{response.versions if response else 'is missing'}",
-                hint="give request and response the same validVersions",
-            )
-        apis[key] = Api(key, request.api_name, request, response)
-    return apis
+            other = by_kind[spec.kind].setdefault(spec.api_key, spec)
+            if other is not spec:
+                raise SchemaError(
+                    f"{other.name} and {spec.name} have the same apiKey, {spec.api_key}",
+                    hint="give every API a key of its own",
+                )
+    requests, responses = by_kind.values()
+    for key in requests.keys() | responses.keys():
+        _check_pair(requests.get(key), responses.get(key))
+    return {
+        key: Api(key, request.api_name, request, responses[key])
+        for key, request in sorted(requests.items())
+    }
+
+
+def _check_pair(request: MessageSpec | None, response: MessageSpec | None) -> None:
+    told = [f"{spec.name} has versions {spec.versions}" for spec in (request, response) if spec]
+    if request is None or response is None:
+        missing = "response" if response is None else "request"
+        raise SchemaError(f"{told[0]}, but there is no {missing}", hint=f"add the {missing}")
+    if request.versions != response.versions:
+        raise SchemaError(", ".join(told), hint="give request and response the same validVersions")

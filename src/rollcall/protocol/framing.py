@@ -8,7 +8,8 @@ from rollcall.protocol.errors import RemoteProtocolError
 DEFAULT_MAX_FRAME_BYTES = 100 * 1024 * 1024
 """Kafka's own default, `socket.request.max.bytes`."""
 
-_HTTP_METHODS = (b"GET ", b"POST", b"PUT ", b"HEAD", b"DELE", b"OPTI", b"PATC", b"CONN", b"TRAC")
+_HTTP = tuple(b"GET |POST|PUT |HEAD|DELE|OPTI|PATC|CONN|TRAC|PRI |HTTP".split(b"|"))
+"""The first four bytes of an HTTP request, or of a response."""
 
 
 def frame(parts: Iterable[bytes]) -> bytes:
@@ -27,7 +28,7 @@ class FrameReader:
 
     def feed(self, data: bytes) -> list[bytes]:
         """The frames that are whole now; the rest is kept until more comes."""
-        if not self._buffer and len(data) >= 4 and len(data) == 4 + self._size(data[:4]):
+        if not self._buffer and int.from_bytes(data[:4], "big") == len(data) - 4 <= self.max_bytes:
             return [data[4:]]  # nearly always one read brings exactly one frame
         self._buffer += data
         frames = []
@@ -58,6 +59,8 @@ def _hint(prefix: bytes) -> str:
     """A length that makes no sense is often the first word of another protocol."""
     if prefix[0] == 0x16 and prefix[1] == 0x03:
         return "these bytes begin a TLS handshake: use a TLS listener, or a client without TLS"
-    if prefix == b"HTTP" or prefix in _HTTP_METHODS:
+    if prefix in _HTTP:
         return "these bytes are HTTP: this port speaks the Kafka protocol"
+    if prefix[0] > 0x7F:
+        return "a length is never negative: the peer does not speak the Kafka protocol"
     return "raise the limit of frame bytes if the peer really sends that much"

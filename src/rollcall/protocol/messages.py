@@ -50,6 +50,12 @@ class Message(metaclass=_MessageType):
         fields = {name: getattr(self, name) for name in self.defaults}
         return type(self)(**{**fields, **changes})
 
+    def __copy__(self) -> Self:
+        return self  # nothing can change it
+
+    def __deepcopy__(self, _: object) -> Self:
+        return self
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented

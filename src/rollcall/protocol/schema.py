@@ -9,6 +9,7 @@ frozen and sound, and nobody after this module looks at JSON again.
 import json
 import keyword
 import re
+import struct as packing
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,6 +23,19 @@ from rollcall.protocol.versions import HIGHEST_VERSION, NO_VERSIONS, VersionRang
 
 API_VERSIONS_KEY = 18
 ALL_VERSIONS = VersionRange(0, HIGHEST_VERSION)
+KINDS = (
+    "request",
+    "response",
+    "header",
+    "data",
+    "metadata",
+    "coordinator-key",
+    "coordinator-value",
+)
+# Names end up in generated source, so nothing but letters and digits is let through.
+NAME = re.compile("[A-Za-z][A-Za-z0-9]*")
+RESERVED = frozenset({"unknown_tags", "replace", "defaults", "draft"})
+"""Attributes that every message has; see `rollcall.protocol.messages`."""
 
 
 @dataclass(frozen=True)
@@ -152,9 +166,15 @@ class _MessageParser:
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.document = document
         self.name = str(document["name"])
+        self.check_name(self.name, "the message")
         self.valid = self.versions(document, "validVersions", self.name)
         self.flexible = self.versions(document, "flexibleVersions", self.name, NO_VERSIONS)
-        self.common = {str(s["name"]): s for s in document.get("commonStructs", [])}
+        self.common: dict[str, dict[str, Any]] = {}
+        for struct in self.objects(document, "commonStructs", self.name):
+            if struct["name"] in self.common:
+                raise self.wrong(self.name, f"has the common struct {struct['name']} twice")
+            self.common[struct["name"]] = struct
+        self.bodies: dict[str, object] = {self.name: document}
         self.open: list[str] = []
 
     def parse(self) -> MessageSpec:
@@ -162,15 +182,17 @@ class _MessageParser:
         spec = MessageSpec(
             name=self.name,
             versions=self.valid,
-            fields=self.fields(document.get("fields", []), self.valid, self.name),
-            kind=str(document.get("type", "data")),
-            api_key=document.get("apiKey"),
+            fields=self.fields(document, self.valid, self.name),
+            kind=self.kind(),
+            api_key=self.api_key(),
             flexible=self.flexible & self.valid,
             deprecated=self.versions(document, "deprecatedVersions", self.name, NO_VERSIONS),
             listeners=tuple(document.get("listeners", ())),
             latest_unstable=bool(document.get("latestVersionUnstable", False)),
             changes={int(v): str(text) for v, text in document.get("changes", {}).items()},
         )
+        if spec.versions.highest == HIGHEST_VERSION:
+            raise self.wrong(self.name, f"has the validVersions {spec.versions}, without an end")
         if spec.deprecated and spec.api_key == API_VERSIONS_KEY:
             raise SchemaError(
                 f"{self.name} marks versions {spec.deprecated} as deprecated",
@@ -188,14 +210,45 @@ class _MessageParser:
             if default is None:
                 raise self.wrong(where, f"has no {key}")
             return default
-        return VersionRange.parse(str(of[key]))
+        try:
+            return VersionRange.parse(str(of[key]))
+        except SchemaError as error:
+            raise SchemaError(f"{key} of {where}: {error}", hint=error.hint) from None
+
+    def kind(self) -> str:
+        kind = str(self.document.get("type", "data"))
+        if kind not in KINDS:
+            raise self.wrong(self.name, f"is of the type {kind!r}, not one of {', '.join(KINDS)}")
+        return kind
+
+    def api_key(self) -> int | None:
+        key = self.document.get("apiKey")
+        if key is None and self.kind() not in ("request", "response"):
+            return None
+        if not isinstance(key, int) or key < 0:
+            raise self.wrong(self.name, f"has the apiKey {key!r}, which is no number of an API")
+        return key
+
+    def objects(self, of: Mapping[str, Any], key: str, where: str) -> list[dict[str, Any]]:
+        """A list of fields or structs, each with a name."""
+        found = of.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+            raise self.wrong(where, f"has {key} that are not a list of objects")
+        for item in found:
+            self.check_name(item.get("name"), f"one of the {key} of {where}")
+        return found
+
+    def check_name(self, name: object, where: str) -> None:
+        if not isinstance(name, str) or NAME.fullmatch(name) is None:
+            raise self.wrong(where, f"has the name {name!r}, not one of letters and digits")
 
     def wrong(self, where: str, what: str) -> SchemaError:
         return SchemaError(f"{where} {what}", hint=f"correct the schema of {self.name}")
 
     def fields(
-        self, documents: list[dict[str, Any]], within: VersionRange, where: str
+        self, of: Mapping[str, Any], within: VersionRange, where: str
     ) -> tuple[FieldSpec, ...]:
+        documents = self.objects(of, "fields", where)
         parsed = tuple(self.field(document, within, where) for document in documents)
         for trait in ("attribute", "tag"):
             values = [getattr(f, trait) for f in parsed if getattr(f, trait) is not None]
@@ -205,7 +258,7 @@ class _MessageParser:
         return parsed
 
     def field(self, document: dict[str, Any], within: VersionRange, where: str) -> FieldSpec:
-        where = f"{where}.{document.get('name', '?')}"
+        where = f"{where}.{document['name']}"
         type_ = str(document.get("type", ""))
         element = type_.removeprefix("[]")
         versions = self.versions(document, "versions", where)
@@ -215,22 +268,28 @@ class _MessageParser:
         struct = None
         if element not in PRIMITIVES:
             struct = self.struct(element, document, versions & within, where)
-        if nullable and element in FIXED and not type_.startswith("[]"):
+        elif "fields" in document:
+            raise self.wrong(where, f"has fields, but the type {type_}")
+        if nullable and type_ in FIXED:
             raise self.wrong(where, f"is nullable, but {element} has no null")
-        tag = document.get("tag")
+        if flexible != ALL_VERSIONS and type_ not in ("string", "bytes"):
+            raise self.wrong(where, "has flexibleVersions of its own, but is no string or bytes")
+        tag = self.tag(document, where)
         if (tag is None) != (not tagged):
             if tag is None or "taggedVersions" not in document:
                 raise self.wrong(where, "needs both tag and taggedVersions, or neither")
             tag = None  # an overlay made the field an ordinary one
         if tagged & self.valid & self.flexible != tagged & self.valid:
             raise self.wrong(where, "is tagged in versions that are not flexible")
-        return FieldSpec(
-            name=str(document["name"]),
+        if tagged & versions != tagged:
+            raise self.wrong(where, f"is tagged in {tagged}, but there in {versions} only")
+        spec = FieldSpec(
+            name=document["name"],
             type=type_,
             versions=versions,
             nullable=nullable,
             tagged=tagged,
-            tag=None if tag is None else int(tag),
+            tag=tag,
             default=self.default(document, struct, where),
             ignorable=bool(document.get("ignorable", False)),
             map_key=bool(document.get("mapKey", False)),
@@ -240,6 +299,17 @@ class _MessageParser:
             flexible=None if flexible == ALL_VERSIONS else flexible,
             struct=struct,
         )
+        if spec.attribute in RESERVED:
+            raise self.wrong(where, f"would hide {spec.attribute}, which every message has")
+        return spec
+
+    def tag(self, document: dict[str, Any], where: str) -> int | None:
+        tag = document.get("tag")
+        if tag is None:
+            return None
+        if not str(tag).isdecimal() or int(tag) > 0x7FFFFFFF:
+            raise self.wrong(where, f"has the tag {tag!r}, which is not a number of 31 bits")
+        return int(tag)
 
     def struct(
         self, name: str, document: dict[str, Any], within: VersionRange, where: str
@@ -253,8 +323,14 @@ class _MessageParser:
             )
         if name in self.open:
             raise self.wrong(where, f"holds {name} inside of {name}")
+        self.check_name(name, where)
+        taken = self.common if "fields" in document else {}
+        if name in taken or self.bodies.setdefault(name, body) is not body:
+            raise self.wrong(where, f"gives the name {name} to a second struct")
+        if not body.get("fields"):
+            raise self.wrong(where, f"is of the type {name}, which has no fields")
         self.open.append(name)
-        fields = self.fields(body["fields"], within, where)
+        fields = self.fields(body, within, where)
         self.open.pop()
         return StructSpec(name, within, fields)
 
@@ -266,13 +342,16 @@ class _MessageParser:
             if "nullableVersions" not in document:
                 raise self.wrong(where, "defaults to null, but is never nullable")
             return None
-        if type_.startswith("[]"):
-            return ()
-        if struct is not None:
-            return struct
+        if type_.startswith("[]") or struct is not None:
+            if given not in (None, ""):
+                raise self.wrong(where, f"has the default {given!r}, but is no primitive")
+            return () if struct is None or type_.startswith("[]") else struct
         try:
-            return _DEFAULTS[type_](given)
-        except (ValueError, TypeError) as error:
+            value = _DEFAULTS[type_](given)
+            if isinstance(value, int):
+                packing.pack(f">{FIXED[type_]}", value)
+            return value
+        except (ValueError, TypeError, packing.error) as error:
             raise self.wrong(where, f"has the default {given!r}, which is no {type_}") from error
 
 

@@ -11,7 +11,6 @@ import struct
 from collections.abc import Callable
 from itertools import repeat, starmap
 from typing import Any
-from uuid import UUID
 
 from rollcall.protocol.compiler.source import Part, Source, Step
 from rollcall.protocol.messages import Message
@@ -20,6 +19,8 @@ from rollcall.protocol.primitives import (
     MalformedError,
     array_readers,
     read_long_array,
+    read_text_length,
+    read_uuid,
     read_uvarint,
     size_of,
 )
@@ -29,11 +30,12 @@ ReadFunction = Callable[[bytes, int], tuple[Message, int]]
 
 HELPERS: dict[str, Any] = {
     "MalformedError": MalformedError,
+    "read_text_length": read_text_length,
+    "read_uuid": read_uuid,
     "read_uvarint": read_uvarint,
     "read_long_array": read_long_array,
     "repeat": repeat,
     "starmap": starmap,
-    "UUID": UUID,
     "memoryview": memoryview,
     "set": set,
     "sorted": sorted,
@@ -180,7 +182,7 @@ class _Reader:
             return
         compact = self.is_flexible(field)
         if compact:
-            self.finish_uvarint()
+            self.finish_uvarint(field.type)
         # A compact length is one more than it says, and 0 for null.
         empty, null = (1, 0) if compact else (0, -1)
         with self.source.block(f"if n > {empty}:"):
@@ -198,15 +200,16 @@ class _Reader:
         with self.source.block("else:"):
             emit(f"raise MalformedError({NEGATIVE if nullable else NULL})")
 
-    def finish_uvarint(self) -> None:
+    def finish_uvarint(self, type_: str = "") -> None:
         """`n` is the first byte of a varint: mostly it is all of it, or all but one."""
+        read = "read_text_length" if type_ == "string" else "read_uvarint"
         emit = self.source.emit
         with self.source.block("if n > 127:"):
             emit("e = b[p]")
             with self.source.block("if e < 128:"):
                 emit("n += (e << 7) - 128", "p += 1")
             with self.source.block("else:"):
-                emit("n, p = read_uvarint(b, p - 1)")
+                emit(f"n, p = {read}(b, p - 1)")
 
     def text(self, type_: str, target: str, end: str = "p + n") -> None:
         emit = self.source.emit
@@ -229,14 +232,16 @@ class _Reader:
         """Numbers that cannot be null, by the table: the commonest array of all."""
         emit, code, compact = self.source.emit, FIXED[field.element], self.is_flexible(field)
         table = self.source.constant("readers", array_readers(code, compact=compact))
-        with self.source.block("if 0 <= n < 128:" if not compact else "if n < 128:"):
+        size = size_of(code)
+        with self.source.block(f"if n == {int(compact)}:"):
+            emit(f"{target} = ()")
+        with self.source.block("elif n < 128:" if compact else "elif 0 < n < 128:"):
             emit(f"{target} = {table}[n](b, p)")
+            emit(f"p += {size} * n - {size}" if compact else f"p += {size} * n")
         with self.source.block("else:"):
             if compact:
-                emit("n, p = read_uvarint(b, p - 1)")
-            emit(f"{target} = read_long_array(b, p, n{' - 1' if compact else ''}, {code!r})")
-        size = size_of(code)
-        emit(f"p += {size} * n - {size}" if compact else f"p += {size} * n")
+                emit("n, p = read_uvarint(b, p - 1)", "n -= 1")
+            emit(f"{target} = read_long_array(b, p, n, {code!r})", f"p += {size} * n")
 
     def text_array(self, field: FieldSpec, target: str) -> None:
         """Strings, byte strings and uuids, one after another."""
@@ -248,11 +253,11 @@ class _Reader:
         emit(f"{items} = []", f"{count} = n")
         with self.source.block(f"for _ in range({count}):"), self.source.at(f"[{items} _]"):
             if is_uuid:
-                emit("e = p + 16", f"{items}.append(UUID(bytes=b[p:e]))", "p = e")
+                emit("e = p + 16", f"{items}.append(read_uuid(b[p:e]))", "p = e")
             else:
                 _Run(self.source, "").read(code)
                 if self.is_flexible(field):
-                    self.finish_uvarint()
+                    self.finish_uvarint(field.element)
                     emit("n -= 1")
                 with self.source.block("if n < 0:"):
                     emit(f"raise MalformedError({NULL})")
@@ -422,5 +427,5 @@ class _Run:
                 self.source.emit(f"{', '.join(targets)}, = {unpack}(b, p)", f"p += {call.size}")
         for name, code in self.fields:
             if code == "16s":
-                self.source.emit(f"{self.owner}.{name} = UUID(bytes={self.owner}.{name})")
+                self.source.emit(f"{self.owner}.{name} = read_uuid({self.owner}.{name})")
         self.fields = []

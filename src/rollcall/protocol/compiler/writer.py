@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from rollcall.protocol.compiler.source import Part, Source, Step
 from rollcall.protocol.messages import Message
-from rollcall.protocol.primitives import FIXED, UvarintTable, write_uvarint
+from rollcall.protocol.primitives import FIXED, LONGEST_TEXT, UvarintTable, write_uvarint
 from rollcall.protocol.schema import FieldSpec, MessageSpec, StructSpec
 
 WriteFunction = Callable[[Message, list[bytes]], None]
@@ -54,13 +54,11 @@ def compile_writer(
 
 
 class TextLengths(UvarintTable):
-    """Lengths of compact strings: Kafka allows no longer ones than the old form could hold."""
-
-    MOST = 32767
+    """Lengths of compact strings, one more than they are."""
 
     def __missing__(self, value: int) -> bytes:
-        if value > self.MOST + 1:
-            raise UnwritableError(f"{value - 1} bytes of text, {self.MOST} are allowed")
+        if value > LONGEST_TEXT + 1:
+            raise UnwritableError(f"{value - 1} bytes of text, {LONGEST_TEXT} are allowed")
         return super().__missing__(value)
 
 
@@ -294,7 +292,7 @@ class _Writer:
 
     def array(self, field: FieldSpec, value: str, out: Out, run: _Run) -> None:
         if field.element in FIXED and field.element != "uuid":
-            run.add_array(FIXED[field.element], value)
+            run.add_array(_code(field.element), value)
             return
         if field.element == "string":
             with self.source.block(f"if {value}.__class__ is str:"):
@@ -333,4 +331,9 @@ class _Writer:
 
 
 def _fixed(type_: str, value: str) -> tuple[str, str]:
-    return FIXED[type_], f"{value}.bytes" if type_ == "uuid" else value
+    return _code(type_), f"{value}.bytes" if type_ == "uuid" else value
+
+
+def _code(type_: str) -> str:
+    # "?" would take anything at all for true, or none for false.
+    return "B" if type_ == "bool" else FIXED[type_]

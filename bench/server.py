@@ -1,0 +1,119 @@
+"""Connections: a node of ours beside a warm broker of Apache Kafka, both with the log at INFO.
+
+The client is one and the same loop of plain sockets, in this process; what is measured is the CPU
+and the memory of the server's process.
+"""
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+
+from bench.processes import Subject, kafka_broker, rollcall_node
+from bench.rows import Row, Timing, below, timing, within
+from rollcall.protocol.dialects import RELEASED, dialect
+from rollcall.protocol.framing import frame
+from rollcall.protocol.headers import write_request
+from rollcall.protocol.messages import Message
+
+API_VERSIONS, METADATA = 18, 3
+IN_FLIGHT = 20
+
+
+def _request(key: int, version: int, **fields: object) -> bytes:
+    speaking = dialect(RELEASED)
+    api = speaking.apis[key]
+    body: Message = speaking.message_class(api.request.name)(**fields)
+    return frame(write_request(speaking, api, version, 7, "bench", body))
+
+
+def _api_versions() -> bytes:
+    return _request(API_VERSIONS, 3, client_software_name="bench", client_software_version="1.0")
+
+
+def _metadata() -> bytes:
+    return _request(METADATA, 12, topics=None)
+
+
+def _open(port: int, number: int = 0) -> socket.socket:
+    """A connection from one of many loopback addresses, so that ports do not run out."""
+    source = f"127.0.{number // 200 % 200 + 1}.{number % 200 + 1}"
+    return socket.create_connection(("127.0.0.1", port), timeout=30, source_address=(source, 0))
+
+
+def _receive_frames(connection: socket.socket, count: int) -> None:
+    buffer = b""
+    while count:
+        data = connection.recv(1 << 20)
+        if not data:
+            raise ConnectionError("the server closed the connection")
+        buffer += data
+        while len(buffer) >= 4 and len(buffer) >= 4 + (size := int.from_bytes(buffer[:4], "big")):
+            buffer = buffer[4 + size :]
+            count -= 1
+
+
+def _connect_and_close(subject: Subject, count: int) -> float:
+    """The server's CPU for one connect + ApiVersions 3 + close, in microseconds."""
+    request = _api_versions()
+    before = subject.cpu_seconds()
+    for number in range(count):
+        with _open(subject.port, number) as connection:
+            connection.sendall(request)
+            _receive_frames(connection, 1)
+    return (subject.cpu_seconds() - before) / count * 1e6
+
+
+def _requests(subject: Subject, request: bytes, count: int) -> float:
+    """The server's CPU for one request on an open connection, in microseconds."""
+    with _open(subject.port) as connection:
+        before = subject.cpu_seconds()
+        for _ in range(count // IN_FLIGHT):
+            connection.sendall(request * IN_FLIGHT)
+            _receive_frames(connection, IN_FLIGHT)
+        return (subject.cpu_seconds() - before) / count * 1e6
+
+
+def _idle_memory(subject: Subject, count: int) -> float:
+    """Resident memory of the server for one open connection that has named itself, in KB."""
+    request = _api_versions()
+    before = subject.resident_bytes()
+    connections = []
+    try:
+        for number in range(count):
+            connections.append(_open(subject.port, number))
+            connections[-1].sendall(request)
+            _receive_frames(connections[-1], 1)
+        time.sleep(1)
+        return (subject.resident_bytes() - before) / count / 1024
+    finally:
+        for connection in connections:
+            connection.close()
+
+
+def measure(*, rounds: int, connects: int, idle: int) -> Iterator[Row]:
+    with rollcall_node() as ours, kafka_broker() as theirs:
+        runs: dict[str, Callable[[Subject], float]] = {
+            "connect + ApiVersions 3 + close": lambda s: _connect_and_close(s, connects),
+            "ApiVersions 3 on an open connection": lambda s: _requests(
+                s, _api_versions(), connects
+            ),
+            "Metadata 12 on an open connection": lambda s: _requests(s, _metadata(), connects),
+        }
+        for what, run in runs.items():
+            for _ in range(5):
+                run(theirs)  # until the JIT compiler has done its work
+            taken = _alternate(ours, theirs, rounds, run)
+            yield within(f"{what}, server CPU", theirs.name, *taken, 1.0)
+        memory = [Timing(_idle_memory(subject, idle), 0.0) for subject in (ours, theirs)]
+        what = f"memory of an idle connection, {idle:,} open"
+        yield below(what, theirs.name, memory[0], memory[1], 10, "KB")
+
+
+def _alternate(
+    ours: Subject, theirs: Subject, rounds: int, run: Callable[[Subject], float]
+) -> tuple[Timing, Timing]:
+    samples: dict[str, list[float]] = {ours.name: [], theirs.name: []}
+    for _ in range(rounds):
+        for subject in (ours, theirs):
+            samples[subject.name].append(run(subject))
+    return timing(samples[ours.name]), timing(samples[theirs.name])

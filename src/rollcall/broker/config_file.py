@@ -1,0 +1,167 @@
+"""From a document (TOML, once read) to the configuration of a cluster.
+
+Paths in it are relative to the folder of the file. The one file that is read here besides is that
+of the users; it holds passwords, so others must not be able to read it.
+"""
+
+import re
+import stat
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from rollcall.broker.authorizer import CLUSTER_OPERATIONS, Authorizer, Operation
+from rollcall.broker.config import ClusterConfig, MetricsPlan, NodePlan, Software
+from rollcall.broker.config_listeners import read_listeners
+from rollcall.broker.document import Section
+from rollcall.errors import ConfigError
+from rollcall.server import Limits, RequestLogFormat, RequestLogLevel
+
+_OTHERS = stat.S_IRWXO
+_METRIC_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
+
+
+def read_config(path: Path, **overrides: Any) -> ClusterConfig:
+    """The configuration in a file; `overrides` that are not None (the command line's) win."""
+    return parse_config(_read_toml(path, "configuration"), path.parent, **overrides)
+
+
+def parse_config(document: Mapping[str, Any], folder: Path, **overrides: Any) -> ClusterConfig:
+    top = Section(document)
+    values: dict[str, Any] = {
+        "brokers": top.number("brokers", 3),
+        "cluster_id": top.text("cluster_id"),
+        "host": top.text("host", "127.0.0.1"),
+        "advertised_host": top.text("advertised_host"),
+        "base_port": top.number("base_port"),
+        "users": read_users(folder / top.text("users")) if top.has("users") else {},
+    }
+    with top.section("software") as section:
+        software = _software(section, Software())
+    if top.has("authorizer"):
+        with top.section("authorizer") as section:
+            values["authorizer"] = _authorizer(section)
+    with top.section("limits") as section:
+        values["limits"] = _limits(section)
+    with top.section("request_log") as section:
+        log_format = section.choice("format", RequestLogFormat, RequestLogFormat.JSON)
+        log_level = section.choice("level", RequestLogLevel, RequestLogLevel.DEBUG)
+    with top.section("metrics") as section:
+        values["metrics"] = _metrics(section)
+    with top.section("listeners") as section:
+        values["listeners"] = read_listeners(section, folder)
+    with top.section("nodes") as section:
+        values["nodes"] = _nodes(section, software)
+    top.close()
+    values.update({key: value for key, value in overrides.items() if value is not None})
+    config: ClusterConfig = top.make(
+        ClusterConfig, software=software, log_format=log_format, log_level=log_level, **values
+    )
+    return config
+
+
+def read_users(path: Path) -> dict[str, str]:
+    """Usernames and passwords, `alice = "her password"`, in a file that others cannot read."""
+    users = _read_toml(path, "users")
+    if path.stat().st_mode & _OTHERS:
+        raise ConfigError(
+            f"the users file {path} holds passwords, and everybody can read it",
+            hint=f"close it to others: chmod 600 {path}",
+        )
+    for name, password in users.items():
+        if not isinstance(password, str) or not password:
+            raise ConfigError(
+                f"the user {name!r} has no password in {path}",
+                hint='write one line for each: alice = "her password"',
+            )
+    return users
+
+
+def _read_toml(path: Path, what: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(
+            f"the {what} file {path} cannot be read: {error.strerror}", hint="check the path"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        # The text around the fault may be a password: only the place is told.
+        place = str(error).rpartition(" (")[2].rstrip(")") if "(at " in str(error) else "somewhere"
+        raise ConfigError(
+            f"the {what} file {path} is not TOML ({place})",
+            hint="text stands in quotes, and a table begins with [its.name]",
+        ) from None
+
+
+def _software(section: Section, default: Software) -> Software:
+    return Software(
+        name=section.text_or_nothing("name", default.name),
+        version=section.text_or_nothing("version", default.version),
+    )
+
+
+def _nodes(section: Section, default: Software) -> dict[int, NodePlan]:
+    nodes = {}
+    for key in section.sections():
+        if not key.isascii() or not key.isdigit():
+            raise ConfigError(
+                f"{section.where(key)} is no node", hint="nodes are numbers: [nodes.1]"
+            )
+        with section.section(key) as node:
+            with node.section("software") as software:
+                told = _software(software, default)
+            nodes[int(key)] = NodePlan(rack=node.text("rack"), software=told)
+    return nodes
+
+
+def _limits(section: Section) -> Limits:
+    default = Limits()
+    values = {}
+    for limit in fields(Limits):
+        take = section.seconds if limit.name.endswith("_seconds") else section.number
+        values[limit.name] = take(limit.name, getattr(default, limit.name))
+    limits: Limits = section.make(Limits, **values)
+    return limits
+
+
+def _metrics(section: Section) -> MetricsPlan:
+    name = section.text("connections_gauge", MetricsPlan.connections_gauge)
+    if not _METRIC_NAME.fullmatch(name):
+        raise ConfigError(
+            f"{section.where('connections_gauge')} is {name!r}",
+            hint="a metric has letters, digits and _ in its name, and no digit first",
+        )
+    most = section.number("max_software", MetricsPlan.max_software)
+    if most < 1:
+        raise ConfigError(f"{section.where('max_software')} is {most}", hint="use 1 or more")
+    return MetricsPlan(connections_gauge=name, max_software=most)
+
+
+def _authorizer(section: Section) -> Authorizer:
+    super_users = frozenset(section.texts("super_users"))
+    default = _operations(section, "default")
+    with section.section("allow") as allow:
+        allowed = {name: _operations(allow, name) for name in allow.sections()}
+    for principal in (*super_users, *allowed):
+        if not principal.startswith("User:"):
+            raise ConfigError(
+                f"{section.where('allow')} names {principal!r}, which is no principal",
+                hint=f'a principal begins with User: as in "User:{principal}"',
+            )
+    return Authorizer(allow=allowed, default=default, super_users=super_users)
+
+
+def _operations(section: Section, key: str) -> frozenset[Operation]:
+    names = section.texts(key)
+    if names == ("ALL",):
+        return CLUSTER_OPERATIONS
+    known = {operation.name: operation for operation in sorted(CLUSTER_OPERATIONS)}
+    for name in names:
+        if name not in known:
+            raise ConfigError(
+                f"{section.where(key)} has {name!r}, which is no operation on a cluster",
+                hint=f"use ALL alone, or some of {', '.join(known)}",
+            )
+    return frozenset(known[name] for name in names)

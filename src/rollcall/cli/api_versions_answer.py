@@ -1,0 +1,90 @@
+"""An ApiVersions answer as JSON, whoever printed it.
+
+It may be the answer as a request log or a tool prints it (`apiKeys` with `apiKey`, `minVersion`,
+`maxVersion`, or the same in snake case), a log line's object with the answer in `response`, what
+`rollcall brokers --json` prints of a broker, or `{"0": [0, 11], "3": [0, 13]}`.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rollcall.catalog import Range
+from rollcall.errors import RollcallError
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What it holds; features are None when it is too old to tell them."""
+
+    ranges: Mapping[int, Range]
+    supported: Mapping[str, Range] | None
+    finalized: Mapping[str, int] | None
+    error_code: int
+
+
+def read_answer(text: str) -> Answer:
+    try:
+        document = _answer_in(json.loads(text))
+        return Answer(
+            ranges=dict(_ranges(document)),
+            supported=_features(_field(document, "supportedFeatures")),
+            finalized=_levels(_field(document, "finalizedFeatures")),
+            error_code=int(_field(document, "errorCode") or 0),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise RollcallError(
+            "this is not an ApiVersions answer in JSON",
+            hint='give {"apiKeys": [{"apiKey": 0, "minVersion": 0, "maxVersion": 11}, ...]}, '
+            "as Kafka's request log prints it",
+        ) from None
+
+
+def _answer_in(found: Any) -> Mapping[str, Any]:
+    """The object with the list of APIs, also when it is wrapped."""
+    if isinstance(found, list):
+        return {"apiKeys": found}
+    for name in ("response", "api_versions"):
+        if isinstance(found.get(name), dict):
+            return dict(found[name])
+    if not found:
+        raise ValueError("nothing in it")
+    return dict(found)
+
+
+def _field(document: Mapping[str, Any], name: str) -> Any:
+    """A field under Kafka's name of it, or in snake case."""
+    snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
+    return document.get(name, document.get(snake))
+
+
+def _ranges(document: Mapping[str, Any]) -> Iterator[tuple[int, Range]]:
+    rows = _field(document, "apiKeys")
+    if isinstance(rows, list):
+        for row in rows:
+            key = _field(row, "apiKey")
+            lowest, highest = _field(row, "minVersion"), _field(row, "maxVersion")
+            yield int(key), Range(int(lowest), int(highest))
+        return
+    for key, (low, high) in document.get("ranges", document).items():
+        yield int(key), Range(int(low), int(high))
+
+
+def _features(rows: Any) -> dict[str, Range] | None:
+    if isinstance(rows, dict):
+        return {str(name): Range(int(low), int(high)) for name, (low, high) in rows.items()}
+    if rows is None:
+        return None
+    return {
+        str(row["name"]): Range(int(_field(row, "minVersion")), int(_field(row, "maxVersion")))
+        for row in rows
+    }
+
+
+def _levels(rows: Any) -> dict[str, int] | None:
+    if isinstance(rows, dict):
+        return {str(name): int(level) for name, level in rows.items()}
+    if rows is None:
+        return None
+    return {str(row["name"]): int(_field(row, "maxVersionLevel")) for row in rows}

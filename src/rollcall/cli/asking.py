@@ -1,0 +1,54 @@
+"""What all commands that ask brokers share: a loop to run on, a client, and a roll call."""
+
+import asyncio
+import resource
+import sys
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from rollcall.cli.settings import Settings
+from rollcall.client import AdminClient, BrokerRow, RollCall, roll_call
+from rollcall.errors import RollcallError
+
+T = TypeVar("T")
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run on the fastest loop there is, with room for a connection to every broker."""
+    _raise_limit_of_files()
+    if sys.platform == "win32":
+        return asyncio.run(work)
+    import uvloop
+
+    return uvloop.run(work)
+
+
+async def take_roll_call(settings: Settings) -> RollCall:
+    async with AdminClient(settings.bootstrap, settings.config) as client:
+        return await roll_call(client)
+
+
+def answered_rows(calls: RollCall) -> tuple[BrokerRow, ...]:
+    """Those that can be compared; without any there is nothing to say."""
+    rows = tuple(row for row in calls.rows if row.answered)
+    if not rows:
+        reasons = "; ".join(row.reason or "" for row in calls.rows)
+        raise RollcallError(f"no broker of the cluster answered: {reasons}")
+    return rows
+
+
+def broker_row(calls: RollCall, broker_id: int) -> BrokerRow:
+    row = calls.row(broker_id)
+    if row is None:
+        known = ", ".join(str(row.node.id) for row in calls.rows)
+        raise RollcallError(f"there is no broker {broker_id}", hint=f"the cluster has {known}")
+    if not row.answered:
+        raise RollcallError(f"broker {broker_id} did not answer: {row.reason}")
+    return row
+
+
+def _raise_limit_of_files() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 65536 if hard == resource.RLIM_INFINITY else min(hard, 65536)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

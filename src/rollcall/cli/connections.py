@@ -1,0 +1,153 @@
+"""`rollcall connections`: who is connected to each node, as one table."""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+from urllib.error import HTTPError
+from urllib.parse import urlencode, urlsplit
+from urllib.request import ProxyHandler, build_opener
+
+import typer
+from rich.console import Console
+
+from rollcall.cli.output import print_json, print_table
+from rollcall.errors import ConfigError, RollcallError
+
+FIELDS = {
+    "listener": "listener",
+    "principal": "principal",
+    "client id": "client_id",
+    "software": "software_name",
+    "version": "software_version",
+    "peer": "peer",
+    "since": "since",
+    "requests": "requests",
+}
+"""Column to what a node calls it."""
+
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+PARALLEL = 32
+
+
+@dataclass(frozen=True)
+class NodeAnswer:
+    """What one node told, or why it told nothing."""
+
+    url: str
+    connections: Sequence[Mapping[str, Any]] = ()
+    total: int = 0
+    error: str | None = None
+
+
+def connections(
+    urls: Annotated[
+        list[str], typer.Argument(metavar="HTTP_URL...", help="HTTP addresses of the nodes.")
+    ],
+    listener: Annotated[str | None, typer.Option(help="Only on this listener.")] = None,
+    principal: Annotated[str | None, typer.Option(help="Only of this principal.")] = None,
+    client_id: Annotated[str | None, typer.Option(help="Only with this client id.")] = None,
+    software: Annotated[str | None, typer.Option(help="Only of this software name.")] = None,
+    peer_host: Annotated[str | None, typer.Option(help="Only from this address.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many of each node.")] = 1000,
+    watch: Annotated[
+        float | None, typer.Option(min=0.1, help="Show it again every so many seconds.")
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option("--timeout", min=0.1, help="How long a node has to answer.")
+    ] = 5.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show the open connections of all nodes: who they are, and with which software.
+
+    A node that does not answer has a row that says so; the exit code is then 1.
+    """
+    wanted = {
+        "listener": listener,
+        "principal": principal,
+        "client_id": client_id,
+        "software_name": software,
+        "peer_host": peer_host,
+        "limit": limit,
+    }
+    query = urlencode({name: value for name, value in wanted.items() if value is not None})
+    targets = [_target(url) for url in urls]
+    show = _print_json if as_json else _print_table
+    while True:
+        answers = _ask_all(targets, query, seconds)
+        if watch is not None:
+            Console().clear()  # on a terminal only
+        show(answers)
+        if watch is None:
+            break
+        time.sleep(watch)
+    if any(answer.error for answer in answers):
+        raise typer.Exit(1)
+
+
+def _target(url: str) -> str:
+    """`host:port` is enough; a path that is there already is left out."""
+    parts = urlsplit(url if "://" in url else f"http://{url}")
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ConfigError(
+            f"{url!r} is not an HTTP address",
+            hint="use the one that `rollcall cluster start` shows",
+        )
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _ask_all(targets: Sequence[str], query: str, seconds: float) -> list[NodeAnswer]:
+    with ThreadPoolExecutor(min(len(targets), PARALLEL)) as threads:
+        return list(threads.map(partial(_ask, query=query, seconds=seconds), targets))
+
+
+def _ask(target: str, query: str, seconds: float) -> NodeAnswer:
+    try:
+        document = _get_json(f"{target}/connections?{query}", seconds)
+    except RollcallError as error:
+        return NodeAnswer(target, error=error.message)
+    return NodeAnswer(target, document["connections"], document["total"])
+
+
+def _get_json(url: str, seconds: float) -> Any:
+    opener = build_opener(ProxyHandler({}))  # a node is asked itself
+    try:
+        with opener.open(url, timeout=seconds) as answer:
+            document = json.loads(answer.read(MAX_ANSWER_BYTES))
+    except HTTPError as error:
+        raise RollcallError(f"it answers {error.code} {error.reason}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        raise RollcallError(f"unreachable: {reason}") from None
+    if not isinstance(document, dict) or not {"connections", "total"} <= document.keys():
+        raise RollcallError("this is no node of rollcall: it has no list of connections")
+    return document
+
+
+def _print_json(answers: Sequence[NodeAnswer]) -> None:
+    print_json(
+        [
+            {
+                "node": answer.url,
+                "error": answer.error,
+                "total": answer.total,
+                "connections": answer.connections,
+            }
+            for answer in answers
+        ]
+    )
+
+
+def _print_table(answers: Sequence[NodeAnswer]) -> None:
+    rows: list[list[object]] = []
+    for answer in answers:
+        if answer.error is not None:
+            rows.append([answer.url, answer.error, *[None] * (len(FIELDS) - 1)])
+        rows += ([answer.url, *map(row.get, FIELDS.values())] for row in answer.connections)
+    shown = sum(len(answer.connections) for answer in answers)
+    total = sum(answer.total for answer in answers)
+    title = f"{total} connections" if shown == total else f"{shown} of {total} connections"
+    print_table(["node", *FIELDS], rows, title=title, right=["requests"])

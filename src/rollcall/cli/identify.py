@@ -1,0 +1,161 @@
+"""`rollcall identify`: which release an ApiVersions answer from elsewhere fits."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rollcall.catalog import (
+    Candidate,
+    Difference,
+    Evidence,
+    ReleaseGuess,
+    Verdict,
+    api_name,
+    identify_release,
+)
+from rollcall.cli.api_versions import shown
+from rollcall.cli.api_versions_answer import read_answer
+from rollcall.cli.broker_text import any_of, guessed_version
+from rollcall.cli.connection_options import JsonOption
+from rollcall.cli.output import print_json, safe_text
+from rollcall.errors import RollcallError
+
+CANNOT_TELL = 3
+FORM = "rollcall-identify/1"
+MOST_SHOWN = 5
+
+
+def identify(
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="A file with the answer as JSON; else from stdin."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which release an ApiVersions answer (JSON) fits, and what speaks against the next best.
+
+    Exit codes: 0 a release or a product fits, 1 it is no such answer, 3 nothing fits.
+
+    Example: rollcall identify answer.json
+    """
+    answer = read_answer(_text(file))
+    guess = identify_release(
+        answer.ranges,
+        supported_features=answer.supported,
+        finalized_features=answer.finalized,
+        error_code=answer.error_code,
+    )
+    if as_json:
+        print_json(_document(guess))
+    else:
+        for line in _lines(guess):
+            print(safe_text(line))
+    if guess.verdict is Verdict.CANNOT_TELL and not guess.candidates:
+        raise typer.Exit(CANNOT_TELL)
+
+
+def _text(file: Path | None) -> str:
+    try:
+        return sys.stdin.read() if file is None else file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RollcallError(f"the answer cannot be read: {error}") from None
+
+
+def _lines(guess: ReleaseGuess) -> Iterator[str]:
+    yield _verdict(guess)
+    for candidate in guess.candidates:
+        yield f"  {_candidate(candidate)}"
+    if guess.behind:
+        yield f"  a proxy before {any_of(guess.behind)} would look like this"
+    for evidence in guess.evidence:
+        yield f"  seen: {_evidence(evidence)}"
+    best = guess.next_best
+    if best is not None:
+        against = [_difference(d) for d in best.against[:MOST_SHOWN]]
+        if len(best.against) > MOST_SHOWN:
+            against.append(f"and {len(best.against) - MOST_SHOWN} more")
+        if best.evidence is not None:
+            against.append(_evidence(best.evidence))
+        yield f"next best: {best.line} ({best.mode}); against it: {', '.join(against)}"
+
+
+def _verdict(guess: ReleaseGuess) -> str:
+    version = guessed_version(guess)
+    if guess.verdict is Verdict.OTHER:
+        name = any_of([other.name for other in guess.others]) or "unknown software"
+        return f"not Apache Kafka: {name}{f' {version}' if version else ''} (inferred)"
+    if version is None:
+        return "cannot tell: the list fits no release"
+    return f"Apache Kafka {version} (inferred)"
+
+
+def _candidate(candidate: Candidate) -> str:
+    patches = [str(patch) for patch in candidate.patches]
+    reach = f"{patches[0]} to {patches[-1]}" if len(patches) > 1 else "".join(patches)
+    parts = [reach, candidate.mode or "", *candidate.circumstances]
+    return f"{candidate.line}: {', '.join(filter(None, parts))}"
+
+
+def _evidence(evidence: Evidence) -> str:
+    parts = [str(evidence.sign)]
+    if evidence.api_key is not None:
+        parts.append(api_name(evidence.api_key))
+    if evidence.seen is not None:
+        parts.append(shown(evidence.seen))
+    if evidence.expected is not None:
+        parts.append(f"where a release has {shown(evidence.expected)}")
+    return " ".join(parts)
+
+
+def _difference(difference: Difference) -> str:
+    name = api_name(difference.api_key)
+    return f"{name} is {shown(difference.seen)}, there {shown(difference.expected)}"
+
+
+def _document(guess: ReleaseGuess) -> dict[str, object]:
+    best = guess.next_best
+    return {
+        "form": FORM,
+        "verdict": guess.verdict,
+        "source": guess.source,
+        "candidates": [
+            {
+                "line": candidate.line,
+                "mode": candidate.mode,
+                "patches": [str(patch) for patch in candidate.patches],
+                "circumstances": list(candidate.circumstances),
+            }
+            for candidate in guess.candidates
+        ],
+        "others": [
+            {"name": other.name, "since": other.since, "until": other.until}
+            for other in guess.others
+        ],
+        "newer_than": guess.newer_than,
+        "behind": list(guess.behind),
+        "evidence": [
+            {
+                "sign": evidence.sign,
+                "api_key": evidence.api_key,
+                "seen": list(evidence.seen) if evidence.seen else None,
+                "expected": list(evidence.expected) if evidence.expected else None,
+            }
+            for evidence in guess.evidence
+        ],
+        "next_best": best
+        and {
+            "line": best.line,
+            "mode": best.mode,
+            "against": [
+                {
+                    "api_key": d.api_key,
+                    "seen": list(d.seen) if d.seen else None,
+                    "expected": list(d.expected) if d.expected else None,
+                }
+                for d in best.against
+            ],
+        },
+    }

@@ -1,0 +1,74 @@
+"""The numbers in dispute: versions whose layout differs between a dialect and Kafka as released.
+
+A real client on such a listener would misread them. They are found by comparing the schemas, so
+that nobody has to keep a list.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from typing import Final
+
+from rollcall.protocol.dialects import RELEASED, Api, Dialect, dialect
+from rollcall.protocol.schema import StructSpec
+from rollcall.server.registry import ConnectionInfo
+
+logger = logging.getLogger(__name__)
+
+OUR_SOFTWARE: Final = "rollcall"
+MAX_WARNINGS: Final = 100
+
+
+@cache
+def disputed_versions(of: Dialect) -> frozenset[tuple[int, int]]:
+    """The (key, version) pairs that mean something else in the released dialect."""
+    released = dialect(RELEASED)
+    if of is released:
+        return frozenset()
+    return frozenset(
+        (key, version)
+        for key, api in of.apis.items()
+        for version in api.versions
+        if key in released.apis and _differ(api, released.apis[key], version)
+    )
+
+
+def _differ(ours: Api, theirs: Api, version: int) -> bool:
+    return any(
+        _layout(mine, version) != _layout(other, version)
+        or (version in mine.flexible) != (version in other.flexible)
+        for mine, other in ((ours.request, theirs.request), (ours.response, theirs.response))
+    )
+
+
+def _layout(struct: StructSpec, version: int) -> list[object]:
+    """What is on the wire; tagged fields do not count, as who does not know one skips it."""
+    return [
+        (f.name, f.type, version in f.nullable, _layout(f.struct, version) if f.struct else None)
+        for f in struct.plain_fields(version)
+    ]
+
+
+class DisputeWarnings:
+    """One warning per software, by name."""
+
+    def __init__(self) -> None:
+        self._warned: set[tuple[str, str]] = set()
+
+    def note(self, info: ConnectionInfo, api_name: str, version: int) -> None:
+        software = (info.software_name, info.software_version)
+        if software[0] == OUR_SOFTWARE or software in self._warned:
+            return
+        if len(self._warned) < MAX_WARNINGS:
+            self._warned.add(software)
+            logger.warning(
+                "listener %s: %s %s at %s uses %s %d, which means something else in Kafka as "
+                "released: it may misread the answer; point it at a listener of the dialect %s",
+                info.listener,
+                *software,
+                info.peer,
+                api_name,
+                version,
+                RELEASED,
+            )

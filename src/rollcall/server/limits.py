@@ -1,0 +1,34 @@
+"""How much a peer may ask for before it is cut off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from rollcall.errors import ConfigError
+
+KIB = 1024
+MIB = 1024 * KIB
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Sizes in bytes, times in seconds. One address may be a proxy, so it may hold most of all."""
+
+    max_frame_bytes: int = 8 * MIB
+    """Kafka allows 100 MB, which only records need."""
+    max_frame_bytes_before_login: int = 512 * KIB
+    """On a SASL listener until the client is logged in: Kafka's own default."""
+    max_connections: int = 20_000
+    max_connections_per_address: int = 15_000
+    idle_seconds: float = 600.0
+    """Without a request, as Kafka's `connections.max.idle.ms`."""
+    handshake_seconds: float = 10.0
+    """From accept to the end of TLS and SASL."""
+    frame_seconds: float = 30.0
+    """For the rest of a frame that has begun, and for a client to take an answer."""
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if value <= 0:
+                raise ConfigError(f"the limit {limit.name} is {value}", hint="use more than 0")

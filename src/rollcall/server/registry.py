@@ -1,0 +1,152 @@
+"""The registry of open connections (KIP-511): who each is, from accept until it is closed.
+
+It is written by the connections as they live and read by whoever shows them. Ten thousand idle
+connections should cost little, so what many share (listener, address, the set of versions used) is
+one object for all of them, and the id is put together when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from rollcall.server.gauge import SoftwareGauge, SoftwareLabel
+
+UNKNOWN: Final = "unknown"
+ANONYMOUS: Final = "User:ANONYMOUS"
+NO_VERSIONS_USED: Final[frozenset[tuple[int, int]]] = frozenset()
+
+MAX_KEPT_TEXT: Final = 256
+"""Of a client id, which the client chooses, that many characters are kept."""
+
+
+@dataclass(slots=True, eq=False)
+class ConnectionInfo:
+    """What is known of one connection. Times are Unix seconds."""
+
+    index: int
+    processor: int
+    listener: str
+    security_protocol: str
+    local: str
+    """Host and port of our end."""
+    peer_host: str
+    peer_port: int
+    since: float
+    principal: str = ANONYMOUS
+    client_id: str | None = None
+    software_name: str = UNKNOWN
+    software_version: str = UNKNOWN
+    last_request: float | None = None
+    requests: int = 0
+    api_versions: frozenset[tuple[int, int]] = NO_VERSIONS_USED
+    """The (key, version) pairs of its requests."""
+    label: SoftwareLabel | None = field(default=None, repr=False)
+    """Under which name the gauge counts it."""
+
+    @property
+    def id(self) -> str:
+        """The connection id in the shape of Kafka 4."""
+        return f"{self.local}-{self.peer}-{self.processor}-{self.index}"
+
+    @property
+    def peer(self) -> str:
+        return f"{self.peer_host}:{self.peer_port}"
+
+    def as_row(self) -> dict[str, object]:
+        """The connection for JSON."""
+        used: dict[str, list[int]] = {}
+        for key, version in sorted(self.api_versions):
+            used.setdefault(str(key), []).append(version)
+        return {
+            "id": self.id,
+            "listener": self.listener,
+            "network_processor": self.processor,
+            "security_protocol": self.security_protocol,
+            "principal": self.principal,
+            "peer": self.peer,
+            "client_id": self.client_id,
+            "software_name": self.software_name,
+            "software_version": self.software_version,
+            "since": _iso(self.since),
+            "last_request": None if self.last_request is None else _iso(self.last_request),
+            "requests": self.requests,
+            "api_versions": used,
+        }
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+class ConnectionRegistry:
+    """All open connections of a node, how many each address holds, and their gauge."""
+
+    MAX_SHARED_SETS: Final = 4096
+
+    def __init__(self, max_software: int) -> None:
+        self.gauge = SoftwareGauge(max_software)
+        self.by_address: Counter[str] = Counter()
+        self.by_listener: Counter[str] = Counter()
+        self._open: dict[ConnectionInfo, None] = {}
+        self._shared_sets: dict[frozenset[tuple[int, int]], frozenset[tuple[int, int]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def __iter__(self) -> Iterator[ConnectionInfo]:
+        """In the order in which they were accepted."""
+        return iter(list(self._open))
+
+    def add(self, info: ConnectionInfo) -> None:
+        self._open[info] = None
+        self.by_address[info.peer_host] += 1
+        self.by_listener[info.listener] += 1
+        info.label = self.gauge.enter(info.software_name, info.software_version, info.listener)
+
+    def remove(self, info: ConnectionInfo) -> None:
+        """Forget a connection; to do so twice, or without having added it, changes nothing."""
+        if info not in self._open:
+            return
+        del self._open[info]
+        _take_one(self.by_address, info.peer_host)
+        _take_one(self.by_listener, info.listener)
+        if info.label is not None:
+            self.gauge.leave(info.label)
+            info.label = None
+
+    def identify(self, info: ConnectionInfo, name: str, version: str) -> None:
+        """The client told who it is. The gauge moves with it."""
+        if (info.software_name, info.software_version) == (name, version) or info.label is None:
+            return
+        self.gauge.leave(info.label)
+        info.software_name, info.software_version = name, version
+        info.label = self.gauge.enter(name, version, info.listener)
+
+    def note_request(
+        self,
+        info: ConnectionInfo,
+        api_key: int,
+        version: int | None,
+        client_id: str | None,
+        now: float,
+    ) -> None:
+        """`version` is None where nobody knows it: a peer could send thousands of those."""
+        info.requests += 1
+        info.last_request = now
+        if client_id != info.client_id:
+            info.client_id = client_id and client_id[:MAX_KEPT_TEXT]
+        if version is not None and (api_key, version) not in info.api_versions:
+            grown = info.api_versions | {(api_key, version)}
+            if len(self._shared_sets) >= self.MAX_SHARED_SETS:
+                self._shared_sets.clear()
+            info.api_versions = self._shared_sets.setdefault(grown, grown)
+
+
+def _take_one(counts: Counter[str], key: str) -> None:
+    counts[key] -= 1
+    if not counts[key]:
+        del counts[key]

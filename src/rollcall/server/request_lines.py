@@ -1,0 +1,112 @@
+"""A line of the request log: Kafka's JSON form since 3.9.1, and its text form of 2.5 to 2.7."""
+
+from __future__ import annotations
+
+import json
+import time
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from rollcall.catalog.apis import known_apis
+from rollcall.protocol.dialects import Dialect
+from rollcall.protocol.messages import Message
+from rollcall.protocol.rendering import json_form, one_line, struct_form
+from rollcall.protocol.schema import snake_case
+from rollcall.server.config import RequestLogFormat
+from rollcall.server.handlers import SASL_AUTHENTICATE_KEY
+
+if TYPE_CHECKING:
+    from rollcall.server.request_log import Completed
+
+
+def request_line(completed: Completed, form: RequestLogFormat) -> str:
+    level = "INFO" if form is RequestLogFormat.JSON and completed.deprecated else "DEBUG"
+    write = _json_message if form is RequestLogFormat.JSON else _text_message
+    message, stamp = write(completed), _stamp(completed.at)
+    return f"[{stamp}] {level} Completed request:{message} (kafka.request.logger)\n"
+
+
+def _stamp(at: float) -> str:
+    seconds, millis = divmod(round(at * 1000), 1000)
+    return f"{_second(seconds)},{millis:03d}"
+
+
+def _second(seconds: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+@cache
+def _enum_name(dialect: Dialect, key: int) -> str:
+    known = known_apis().get(key)
+    return known.enum if known else snake_case(dialect.apis[key].name).upper()
+
+
+def _body(completed: Completed) -> Message | None:
+    """The request without what is secret."""
+    body = completed.body
+    if body is not None and completed.request.api_key == SASL_AUTHENTICATE_KEY:
+        return body.replace(auth_bytes=b"")
+    return body
+
+
+def _json_message(completed: Completed) -> str:
+    request, connection, dialect = completed.request, completed.connection, completed.dialect
+    api = dialect.apis[request.api_key]
+    header: dict[str, Any] = {
+        "requestApiKey": request.api_key,
+        "requestApiVersion": request.api_version,
+        "correlationId": request.correlation_id,
+        "clientId": request.client_id or "",
+        "requestApiKeyName": _enum_name(dialect, request.api_key),
+    }
+    if completed.deprecated:
+        header["requestApiVersionDeprecated"] = True
+    body, answer = _body(completed), completed.answer
+    times = completed.times()
+    record = {
+        "isForwarded": False,
+        "requestHeader": header,
+        "request": json_form(body, dialect, api.request.name, request.api_version) if body else {},
+        "response": json_form(answer, dialect, api.response.name, completed.answer_version)
+        if answer
+        else "",
+        "connection": connection.id,
+        "totalTimeMs": times.total,
+        "requestQueueTimeMs": 0.0,
+        "localTimeMs": times.local,
+        "remoteTimeMs": 0.0,
+        "throttleTimeMs": 0,
+        "responseQueueTimeMs": 0.0,
+        "sendTimeMs": times.send,
+        "securityProtocol": connection.security_protocol,
+        "principal": completed.principal,
+        "listener": connection.listener,
+        "clientInformation": {
+            "softwareName": completed.software[0],
+            "softwareVersion": completed.software[1],
+        },
+    }
+    # Only ASCII comes out, so no character that some reader takes for the end of a line.
+    return json.dumps(record, separators=(",", ":"))
+
+
+def _text_message(completed: Completed) -> str:
+    request, connection, dialect = completed.request, completed.connection, completed.dialect
+    api = dialect.apis[request.api_key]
+    body, answer, times = _body(completed), completed.answer, completed.times()
+    shown = struct_form(body, dialect, api.request.name, request.api_version) if body else "{}"
+    response = ""
+    if answer:
+        response = struct_form(answer, dialect, api.response.name, completed.answer_version)
+    client_id = "null" if request.client_id is None else one_line(request.client_id)
+    return (
+        f"RequestHeader(apiKey={_enum_name(dialect, request.api_key)}, "
+        f"apiVersion={request.api_version}, clientId={client_id}, "
+        f"correlationId={request.correlation_id}) -- {shown},response:{response} "
+        f"from connection {connection.id};totalTime:{times.total},requestQueueTime:0.0,"
+        f"localTime:{times.local},remoteTime:0.0,throttleTime:0,responseQueueTime:0.0,"
+        f"sendTime:{times.send},securityProtocol:{connection.security_protocol},"
+        f"principal:{one_line(completed.principal)},listener:{one_line(connection.listener)},"
+        f"clientInformation:ClientInformation(softwareName={completed.software[0]}, "
+        f"softwareVersion={completed.software[1]})"
+    )

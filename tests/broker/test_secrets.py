@@ -1,0 +1,68 @@
+"""Passwords and the secret of the cluster are looked for wherever something is written."""
+
+from pathlib import Path
+
+import pytest
+
+from rollcall.broker import ClusterSupervisor, NodeDescription, read_config
+from rollcall.broker.config import INTERNAL
+from rollcall.client import Address, ClientConfig, DeniedError, SaslConfig, connect
+from tests.broker.running import RunningCluster, child_processes, get
+from tests.broker.secured import PASSWORDS, Secured
+
+METADATA = 3
+GUESS = "a-wrong-pass-word"
+
+
+async def log_in(address: Address, mechanism: str, username: str, password: str) -> None:
+    login = SaslConfig(mechanism=mechanism, username=username, password=password)
+    connection = await connect(address, ClientConfig(sasl=login))
+    await connection.ask(METADATA, 9)
+    await connection.close()
+
+
+def everybody_sees(pid: int) -> str:
+    process = Path(f"/proc/{pid}")
+    return "".join((process / name).read_text("utf-8") for name in ("cmdline", "environ"))
+
+
+def files_in(folder: Path) -> dict[str, str]:
+    return {str(p): p.read_text("utf-8") for p in folder.rglob("*") if p.is_file()}
+
+
+async def test_no_secret_is_written_anywhere(secured: Secured, tmp_path: Path) -> None:
+    told: list[NodeDescription] = []
+    seen: dict[str, str] = {}
+    config = read_config(secured.config)
+    async with ClusterSupervisor(config, tmp_path, told.append) as cluster:
+        first = cluster.nodes[0]
+        address = Address.parse(first.listeners["SASL_PLAINTEXT"])
+        inside = Address("127.0.0.1", cluster._ports.by_node[1][INTERNAL])
+        for mechanism in ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"):
+            for name, password in PASSWORDS.items():
+                await log_in(address, mechanism, name, password)
+            with pytest.raises(DeniedError):
+                await log_in(address, mechanism, "alice", GUESS)
+        with pytest.raises(DeniedError):
+            await log_in(inside, "SCRAM-SHA-256", "cluster", GUESS)
+        for page in ("metrics", "connections", "health"):
+            seen[page] = get(f"{first.http}/{page}")
+        nodes = [pid for node in cluster.nodes if (pid := node.pid)]
+        seen["processes"] = "".join(map(everybody_sees, nodes))
+        assert len(nodes) == 2
+        seen["what is shown"] = f"{told} {cluster.nodes} {config}"
+        secrets = {*PASSWORDS.values(), GUESS, cluster._secret}
+    seen |= files_in(tmp_path)
+    assert sum("kafka-request.log" in where for where in seen) == 2
+    assert "User:alice" in "".join(seen.values())
+    found = [where for where, text in seen.items() for secret in secrets if secret in text]
+    assert found == []
+
+
+def test_the_processes_are_told_apart_by_node_and_nothing_else(
+    secured_cluster: RunningCluster,
+) -> None:
+    lines = [line for _, line in child_processes(secured_cluster.process.pid)]
+    assert [line.split()[-3:] for line in lines] == [
+        ["-m", "rollcall.broker.process", f"node-{node}"] for node in (1, 2)
+    ]

@@ -1,0 +1,169 @@
+"""A cluster with logins, TLS and an authorizer, asked by our own client over the wire."""
+
+from typing import Any
+
+import pytest
+
+from rollcall.client import (
+    Address,
+    ClientConfig,
+    Connection,
+    ConnectionLostError,
+    DeniedError,
+    SaslConfig,
+    TlsConfig,
+    UnreachableError,
+    UnsupportedError,
+    connect,
+)
+from rollcall.protocol.error_codes import Errors
+from tests.broker.running import RunningCluster, ask
+from tests.broker.secured import PASSWORDS, Secured
+
+METADATA, FETCH, SASL_HANDSHAKE, SASL_AUTHENTICATE, DESCRIBE_CLUSTER = 3, 1, 17, 36, 60
+MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+OPERATIONS = {"include_cluster_authorized_operations": True}
+
+
+async def connected(address: Address, **settings: Any) -> Connection:
+    config = ClientConfig(**settings)
+    context = config.tls.context() if config.tls else None
+    return await connect(address, config, context)
+
+
+def login(name: str, mechanism: str = "SCRAM-SHA-256", password: str | None = None) -> SaslConfig:
+    return SaslConfig(mechanism=mechanism, username=name, password=password or PASSWORDS[name])
+
+
+async def operations(connection: Connection) -> tuple[int, int]:
+    """The error and the bits of DescribeCluster."""
+    try:
+        answer = await connection.ask(DESCRIBE_CLUSTER, 0, **OPERATIONS)
+    finally:
+        await connection.close()
+    return answer.error_code, answer.cluster_authorized_operations
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("listener", ["SASL_PLAINTEXT", "SASL_SSL"])
+async def test_users_log_in_with_every_mechanism_and_are_known_by_their_principal(
+    secured_cluster: RunningCluster, secured: Secured, listener: str, mechanism: str
+) -> None:
+    tls = TlsConfig(ca_file=secured.authority) if listener.endswith("SSL") else None
+    name = f"{listener}-{mechanism}"
+    connection = await connected(
+        secured_cluster.address(1, listener),
+        sasl=login("alice", mechanism),
+        tls=tls,
+        client_id=name,
+    )
+    answer = await connection.ask(METADATA, 9)
+    (row,) = (row for row in secured_cluster.connections() if row["client_id"] == name)
+    await connection.close()
+    assert (row["principal"], row["software_name"]) == ("User:alice", "rollcall")
+    assert (row["listener"], row["security_protocol"]) == (listener, listener)
+    assert {b.port for b in answer.brokers} == {
+        secured_cluster.address(node, listener).port for node in (1, 2)
+    }
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+async def test_a_wrong_password_is_denied(secured_cluster: RunningCluster, mechanism: str) -> None:
+    with pytest.raises(DeniedError):
+        await connected(
+            secured_cluster.address(1, "SASL_PLAINTEXT"),
+            sasl=login("alice", mechanism, password="not hers"),
+        )
+
+
+async def test_a_mechanism_that_the_listener_lacks_is_denied(
+    secured_cluster: RunningCluster,
+) -> None:
+    with pytest.raises(DeniedError, match="UNSUPPORTED_SASL_MECHANISM"):
+        await connected(secured_cluster.address(1, "STRICT"), sasl=login("alice"))
+
+
+async def test_sasl_is_listed_on_sasl_listeners_only_and_is_over_after_the_login(
+    secured_cluster: RunningCluster,
+) -> None:
+    plain = await connected(secured_cluster.address(1))
+    await plain.close()
+    assert not {SASL_HANDSHAKE, SASL_AUTHENTICATE} & plain.versions.ranges.keys()
+    logged_in = await connected(secured_cluster.address(1, "SASL_PLAINTEXT"), sasl=login("bob"))
+    errors = [
+        (await logged_in.ask(key, version)).error_code
+        for key, versions in ((SASL_HANDSHAKE, (0, 1)), (SASL_AUTHENTICATE, (0, 1, 2)))
+        for version in versions
+    ]
+    await logged_in.close()
+    assert set(errors) == {Errors.ILLEGAL_SASL_STATE}
+
+
+async def test_a_certificate_makes_the_principal(
+    secured_cluster: RunningCluster, secured: Secured
+) -> None:
+    for listener in ("SSL", "MUTUAL"):
+        tls = TlsConfig(ca_file=secured.authority, certificate_file=secured.certificate)
+        name = f"certificate-{listener}"
+        address = secured_cluster.address(2, listener)
+        connection = await connected(address, tls=tls, client_id=name)
+        (row,) = (row for row in secured_cluster.connections() if row["client_id"] == name)
+        await connection.close()
+        assert row["principal"].startswith("User:")
+        assert "CN=carol" in row["principal"]
+
+
+async def test_35_5_without_a_required_certificate_nothing_is_told(
+    secured_cluster: RunningCluster, secured: Secured
+) -> None:
+    tls = TlsConfig(ca_file=secured.authority)
+    with pytest.raises((UnreachableError, ConnectionLostError)):
+        await connected(secured_cluster.address(1, "MUTUAL"), tls=tls)
+    anonymous = await connected(secured_cluster.address(1, "SSL"), tls=tls)
+    await anonymous.close()
+
+
+@pytest.mark.parametrize(
+    ("listener", "user", "expected"),
+    [
+        ("SASL_PLAINTEXT", "alice", (Errors.NONE, 1 << 8 | 1 << 5)),
+        ("SASL_PLAINTEXT", "bob", (Errors.NONE, 0)),
+        ("SASL_PLAINTEXT", "root", (Errors.NONE, 8096)),
+        ("STRICT", "alice", (Errors.NONE, 1 << 8 | 1 << 5)),
+        ("STRICT", "bob", (Errors.CLUSTER_AUTHORIZATION_FAILED, -2147483648)),
+        ("PLAINTEXT", None, (Errors.NONE, 0)),
+        ("EMPTY", None, (Errors.NONE, 8096)),
+    ],
+)
+async def test_700_2_operations_are_those_of_the_principal_on_that_listener(
+    secured_cluster: RunningCluster, listener: str, user: str | None, expected: tuple[int, int]
+) -> None:
+    sasl = login(user, "PLAIN") if user else None
+    connection = await connected(secured_cluster.address(1, listener), sasl=sasl)
+    assert await operations(connection) == expected
+
+
+async def test_35_4_a_listener_can_answer_what_it_does_not_support(
+    secured_cluster: RunningCluster,
+) -> None:
+    connection = await connected(secured_cluster.address(1, "EMPTY"))
+    try:
+        with pytest.raises(UnsupportedError, match="request not supported by the broker"):
+            await connection.ask(FETCH, 4)
+        assert len((await connection.ask(METADATA, 9)).brokers) == 2
+    finally:
+        await connection.close()
+
+
+async def test_885_2_each_node_speaks_of_itself_alone(secured_cluster: RunningCluster) -> None:
+    told = [await ask(secured_cluster.address(node, "KIP"), DESCRIBE_CLUSTER, 1) for node in (1, 2)]
+    assert [answer.broker_software_name for answer in told] == ["Kafka of tomorrow", None]
+    assert told[1].broker_software_version is None
+    assert [broker.rack for broker in told[1].brokers] == ["east", "west"]
+
+
+def test_the_line_of_json_tells_every_listener_and_rack(secured_cluster: RunningCluster) -> None:
+    assert [broker["rack"] for broker in secured_cluster.brokers] == ["east", "west"]
+    assert list(secured_cluster.broker(1)["listeners"]) == [
+        "PLAINTEXT", "KIP", "SASL_PLAINTEXT", "SSL", "MUTUAL", "SASL_SSL", "STRICT", "EMPTY",
+    ]  # fmt: skip

@@ -1,0 +1,86 @@
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from rollcall.catalog import ranges_of
+from rollcall.cli.api_versions import Matrix, number_list
+from tests.cli.scripted_cluster import rollcall, serving
+from tests.client.scripted import ScriptedBroker
+
+B1 = {0: (0, 3), 1: (2, 3), 18: (0, 3), 3: (0, 9)}
+B2 = {0: (1, 2), 1: (0, 3), 2: (0, 0), 18: (0, 3), 3: (0, 9)}
+
+
+@pytest.fixture
+def pair() -> Iterator[str]:
+    brokers = (ScriptedBroker(id=1, ranges=B1), ScriptedBroker(id=2, ranges=B2))
+    with serving(*brokers):
+        yield str(brokers[0].address)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "shown"),
+    [([1], "1"), ([3, 1, 2], "1-3"), ([1, 2, 4, 7, 8, 9], "1-2,4,7-9"), ([], "")],
+)
+def test_runs_of_numbers_are_drawn_together(numbers: list[int], shown: str) -> None:
+    assert number_list(numbers) == shown
+
+
+def test_35_7_the_common_range_is_that_of_the_kips_example(pair: str) -> None:
+    document = json.loads(rollcall("api-versions", pair, "--json").out)
+    common = {api["key"]: api["common"] for api in document["apis"]}
+    assert (common[0], common[1], common[2]) == ([1, 2], [2, 3], None)
+    assert {api["key"]: api["differs"] for api in document["apis"]} == {
+        0: True, 1: True, 2: True, 3: False, 18: False,
+    }  # fmt: skip
+    assert document["apis"][0]["brokers"] == {"1": [0, 3], "2": [1, 2]}
+
+
+def test_differences_are_marked_in_the_table(pair: str) -> None:
+    result = rollcall("api-versions", pair)
+    head, _, *lines = result.out.splitlines()
+    assert head.split() == ["key", "API", "broker", "1", "broker", "2", "common"]
+    assert lines[0].split() == ["0", "Produce", "0-3", "1-2", "1-2", "*"]
+    assert lines[2].split() == ["2", "ListOffsets", "-", "0", "-", "*"]
+    assert lines[3].split() == ["3", "Metadata", "0-9", "0-9", "0-9"]
+    assert result.code == 0
+
+
+def test_one_broker_can_be_chosen(pair: str) -> None:
+    head = rollcall("api-versions", pair, "--broker", 2).out.splitlines()[0]
+    assert head.split() == ["key", "API", "broker", "2"]
+
+
+def test_a_broker_is_compared_with_another(pair: str) -> None:
+    result = rollcall("api-versions", pair, "--broker", 1, "--compare", 2)
+    assert result.code == 3
+    assert result.out.splitlines()[0].split() == ["key", "API", "broker", "1", "broker", "2"]
+    assert rollcall("api-versions", pair, "--broker", 1, "--compare", 1).code == 0
+
+
+def test_brokers_with_the_same_list_share_a_column() -> None:
+    brokers = [ScriptedBroker(id=i, ranges=ranges_of("3.9")) for i in (1, 2, 3, 5)]
+    with serving(*brokers):
+        result = rollcall("api-versions", brokers[0].address, "--compare", "3.9")
+    assert result.out.splitlines()[0].split() == ["key", "API", "broker", "1-3,5", "Kafka", "3.9"]
+    assert result.code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--broker", "9"], "there is no broker 9"),
+        (["--compare", "9"], "there is no broker 9"),
+        (["--compare", "77.1"], "77.1"),
+    ],
+)
+def test_what_cannot_be_compared_is_an_error(pair: str, arguments: list[str], told: str) -> None:
+    result = rollcall("api-versions", pair, *arguments)
+    assert result.code == 1
+    assert told in str(result.error)
+
+
+def test_an_api_that_the_other_side_lacks_differs() -> None:
+    matrix = Matrix({1: ranges_of("3.9")}, "x", {})
+    assert all(map(matrix.differs, matrix.keys))

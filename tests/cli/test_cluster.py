@@ -1,0 +1,109 @@
+"""`rollcall cluster start` as people and scripts see it."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROLLCALL = (sys.executable, "-c", "from rollcall.cli import main; main()")
+START = (*ROLLCALL, "cluster", "start")
+
+
+def refused(*arguments: str) -> str:
+    """What is written to standard error by a call that fails."""
+    result = subprocess.run(
+        [*START, *arguments], capture_output=True, text=True, check=False, timeout=30
+    )
+    assert (result.returncode, result.stdout) == (1, "")
+    return result.stderr
+
+
+def test_without_a_terminal_nodes_come_and_go_as_lines() -> None:
+    process = subprocess.Popen(
+        [*START, "--brokers", "2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(5)]
+        pid = next(int(found[1]) for line in lines if (found := re.search(r"pid (\d+)", line)))
+        os.kill(pid, signal.SIGKILL)
+        after = [process.stdout.readline() for _ in range(2)]
+    finally:
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=15)
+    assert process.returncode == 0
+    assert errors == ""
+    assert [line for line in lines if "is starting" in line] == [
+        "node 1 is starting\n",
+        "node 2 is starting\n",
+    ]
+    assert "PLAINTEXT 127.0.0.1:" in lines[2]
+    assert "bootstrap servers 127.0.0.1:" in lines[-1]
+    assert "is down (signal 9)" in after[0]
+    assert "is up, pid" in after[1]
+    assert "node 1 has ended" in rest
+    assert "node 2 has ended" in rest
+
+
+def test_on_a_terminal_a_table_follows_the_nodes() -> None:
+    ours, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [*START, "--brokers", "2"],
+        stdout=terminal,
+        stderr=terminal,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "200", "LINES": "50"},
+    )
+    os.close(terminal)
+    shown = b""
+    deadline = time.monotonic() + 30
+    while b"is ready" not in shown and time.monotonic() < deadline:
+        if select.select([ours], [], [], 1)[0]:
+            shown += os.read(ours, 65536)
+    process.send_signal(signal.SIGINT)
+    while True:
+        try:
+            shown += os.read(ours, 65536)
+        except OSError:
+            break
+    os.close(ours)
+    assert process.wait(timeout=15) == 0
+    text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", shown).decode()
+    assert "bootstrap servers" in text
+    assert re.search(r"1 +up +\d+ +2 of 2 +127.0.0.1:\d+ +127.0.0.1:\d+", text)
+    assert "ended" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--brokers", "0"], "error: the cluster has 0 brokers\nhint: use 1 to 100\n"),
+        (["--host", "203.0.113.9"], "error: this machine cannot listen on 203.0.113.9"),
+        (["--base-port", "70000"], "error: the port of PLAINTEXT of node 1 would be 70000"),
+        (["--config", "no-such.toml"], "error: the configuration file no-such.toml cannot be read"),
+        (["--data-dir", "/dev/null/x"], "error: the data folder /dev/null/x cannot be used"),
+    ],
+)
+def test_what_cannot_be_started_is_told_with_a_hint(arguments: list[str], message: str) -> None:
+    told = refused(*arguments)
+    assert told.startswith(message)
+    assert "\nhint: " in told
+
+
+def test_a_listener_whose_certificate_is_broken_is_told_by_the_node(tmp_path: Path) -> None:
+    (tmp_path / "bad.pem").write_text("this is no certificate", encoding="utf-8")
+    config = tmp_path / "cluster.toml"
+    config.write_text(
+        "[listeners.TLS]\nsecurity_protocol = 'SSL'\n"
+        "tls.certificate = 'bad.pem'\ntls.key = 'bad.pem'\n",
+        encoding="utf-8",
+    )
+    told = refused("--json", "--brokers", "1", "--config", str(config))
+    assert "error: node 1: the TLS files" in told
+    assert "hint: they must be PEM" in told

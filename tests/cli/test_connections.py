@@ -1,0 +1,150 @@
+"""`rollcall connections` against the HTTP port of a server in this process."""
+
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import ClassVar
+
+import pytest
+
+ROW = {
+    "id": "127.0.0.1:1-127.0.0.1:2-0-3",
+    "listener": "PLAINTEXT",
+    "principal": "User:\x1b[31malice",
+    "peer": "10.0.0.7:5000",
+    "client_id": "billing",
+    "software_name": "librdkafka",
+    "software_version": "2.3.0",
+    "since": "2026-01-02T03:04:05.678+00:00",
+    "requests": 12,
+    "api_versions": {"3": [9]},
+}
+
+
+class Node(BaseHTTPRequestHandler):
+    """A node with one connection, that writes down what it was asked."""
+
+    asked: ClassVar[list[str]] = []
+    answer: ClassVar[bytes] = json.dumps({"total": 5, "shown": 1, "connections": [ROW]}).encode()
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"[]" if "nothing" in self.path else self.answer)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def node() -> Iterator[str]:
+    server = HTTPServer(("127.0.0.1", 0), Node)
+    Node.asked.clear()
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def nobody() -> Iterator[str]:
+    with socket.socket() as bound:  # not listening
+        bound.bind(("127.0.0.1", 0))
+        yield f"127.0.0.1:{bound.getsockname()[1]}"
+
+
+def connections(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from rollcall.cli import main; main()", "connections", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+
+
+def test_the_connections_of_all_nodes_are_one_table(node: str) -> None:
+    result = connections(f"http://{node}", f"http://{node}/")
+    assert result.returncode == 0
+    title, heads, _, *rows = result.stdout.splitlines()
+    assert title == "2 of 10 connections"
+    assert heads.split() == [
+        "node", "listener", "principal", "client", "id", "software", "version", "peer", "since",
+        "requests",
+    ]  # fmt: skip
+    assert len(rows) == 2
+    assert r"User:\x1b[31malice" in rows[0]
+    assert "librdkafka" in rows[0]
+
+
+def test_a_node_that_cannot_be_reached_is_a_row_and_does_not_hide_the_others(
+    node: str, nobody: str
+) -> None:
+    result = connections(nobody, node)
+    assert result.returncode == 1
+    assert f"http://{nobody}" in result.stdout
+    assert "unreachable: [Errno 111] Connection refused" in result.stdout
+    assert "librdkafka" in result.stdout
+    assert result.stderr == ""
+
+
+def test_filters_and_limit_are_asked_of_the_node(node: str) -> None:
+    connections(
+        node, "--listener", "A&B", "--principal", "User:x", "--client-id", "c", "--software", "s",
+        "--peer-host", "::1", "--limit", "3",
+    )  # fmt: skip
+    (asked,) = Node.asked
+    assert asked == (
+        "/connections?listener=A%26B&principal=User%3Ax&client_id=c&software_name=s"
+        "&peer_host=%3A%3A1&limit=3"
+    )
+
+
+def test_json_is_for_programs(node: str, nobody: str) -> None:
+    result = connections(node, nobody, "--json")
+    good, bad = json.loads(result.stdout)
+    assert result.returncode == 1
+    assert (good["node"], good["error"], good["total"]) == (f"http://{node}", None, 5)
+    assert good["connections"] == [ROW]
+    assert "unreachable" in bad["error"]
+
+
+def test_what_is_no_node_is_told_so(node: str) -> None:
+    result = connections(node, "--client-id", "nothing")
+    assert result.returncode == 1
+    assert "this is no node of rollcall" in result.stdout
+
+
+def test_what_is_no_http_address_is_refused() -> None:
+    result = connections("ftp://somewhere")
+    assert result.returncode == 1
+    assert "error: 'ftp://somewhere' is not an HTTP address" in result.stderr
+
+
+def test_watch_shows_it_again_and_again(node: str) -> None:
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-c", "from rollcall.cli import main; main()"),
+            *("connections", node, "--watch", "0.1"),
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        titles = 0
+        for line in process.stdout:
+            titles += "connections" in line
+            if titles == 3:
+                break
+    finally:
+        process.terminate()
+        process.communicate(timeout=10)
+    assert titles == 3

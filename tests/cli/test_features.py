@@ -1,0 +1,50 @@
+import json
+
+from rollcall.catalog import Usable, ranges_of
+from rollcall.protocol.dialects import KIP
+from tests.cli.scripted_cluster import rollcall, serving
+from tests.client.scripted import KIP_RANGES, ScriptedBroker
+
+
+def test_35_7_the_broker_and_the_api_in_the_way_are_named() -> None:
+    brokers = [
+        ScriptedBroker(id=1, ranges=ranges_of("2.4")),
+        ScriptedBroker(id=2, ranges=ranges_of("2.8")),
+    ]
+    with serving(*brokers):
+        table = rollcall("features", brokers[0].address)
+        document = json.loads(rollcall("features", brokers[0].address, "--json").out)
+    lines = {line.split()[0]: line for line in table.out.splitlines() if line.strip()}
+    assert " yes" in lines["idempotence"]
+    assert "broker 1: DescribeCluster 0+ needed, has none" in lines["describe-cluster"]
+    assert "broker 1-2: FindCoordinator 4+ needed, has 0-3" in lines["batched-coordinators"]
+    assert "can be used on 2 brokers" in table.out
+    found = {feature["id"]: feature for feature in document["features"]}
+    assert found["idempotence"]["usable"] == Usable.YES
+    assert found["describe-cluster"]["obstacles"] == [
+        {
+            "broker": 1, "api_key": 60, "level": None, "extension": None,
+            "needed": [0, 32767], "offered": None,
+        }
+    ]  # fmt: skip
+
+
+def test_35_7_the_proposals_own_features_are_those_that_a_broker_shows() -> None:
+    ours = ScriptedBroker(
+        ranges=KIP_RANGES, speaks=KIP, software=("rollcall", "0.1"), start_time_ms=1
+    )
+    for broker, usable in ((ours, "yes"), (ScriptedBroker(), "no")):
+        with serving(broker):
+            document = json.loads(rollcall("features", broker.address, "--json").out)
+        found = {feature["id"]: feature["usable"] for feature in document["features"]}
+        assert (found["broker-identity"], found["broker-start-time"]) == (usable, usable)
+
+
+def test_finalized_levels_decide_where_a_feature_needs_them() -> None:
+    listed = dict(ranges_of("4.3"))
+    features = {"transaction.version": 2, "group.version": 1, "share.version": 1}
+    for finalized, usable in (({}, "unknown"), (features, "yes"), ({"group.version": 1}, "no")):
+        with serving(ScriptedBroker(ranges=listed, finalized_features=finalized)) as [broker]:
+            document = json.loads(rollcall("features", broker.address, "--json").out)
+        found = {feature["id"]: feature["usable"] for feature in document["features"]}
+        assert found["transactions-v2"] == usable

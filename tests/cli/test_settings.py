@@ -1,0 +1,116 @@
+from pathlib import Path
+
+import pytest
+
+from rollcall.cli.settings import load_settings
+from rollcall.client import Address
+from rollcall.errors import ConfigError
+
+FULL = """
+bootstrap = ["a:1", "b:2"]
+timeout = 4
+release = "0.9.0"
+client_id = "ops"
+avoid = { Metadata = [10, 11] }
+
+[sasl]
+mechanism = "SCRAM-SHA-512"
+username = "alice"
+password = "sesame"
+
+[tls]
+ca = "ca.pem"
+certificate = "client.pem"
+key = "client.key"
+key_password = "hush"
+check_hostname = false
+"""
+
+
+def write(folder: Path, text: str, name: str = "rollcall.toml") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_a_toml_file_says_everything(tmp_path: Path) -> None:
+    settings = load_settings(None, write(tmp_path, FULL), environ={})
+    config = settings.config
+    assert settings.bootstrap == (Address("a", 1), Address("b", 2))
+    assert (config.release, config.client_id, config.broker_timeout) == ("0.9.0", "ops", 4)
+    assert config.avoid == {"Metadata": {10, 11}}
+    assert config.sasl is not None
+    assert (config.sasl.username, config.sasl.password) == ("alice", "sesame")
+    assert config.tls is not None
+    assert config.tls.ca_file == tmp_path / "ca.pem"
+    assert config.tls.key_file == tmp_path / "client.key"
+    assert not config.tls.check_hostname
+
+
+def test_the_environment_comes_before_the_file(tmp_path: Path) -> None:
+    environ = {"ROLLCALL_SASL_PASSWORD": "from-env", "ROLLCALL_TLS_KEY_PASSWORD": "key-env"}
+    config = load_settings(None, write(tmp_path, FULL), environ=environ).config
+    assert config.sasl is not None
+    assert config.tls is not None
+    assert (config.sasl.password, config.tls.key_password) == ("from-env", "key-env")
+
+
+def test_flags_come_first(tmp_path: Path) -> None:
+    path = write(tmp_path, FULL)
+    settings = load_settings("c:3", path, seconds=1.5, release="0.8.2", environ={})
+    assert settings.bootstrap == (Address("c", 3),)
+    assert (settings.config.broker_timeout, settings.config.release) == (1.5, "0.8.2")
+    assert settings.config.api_versions_timeout == 0.75
+
+
+def test_without_a_file_addresses_are_enough() -> None:
+    settings = load_settings("a:1", None, environ={})
+    assert settings.config.sasl is None
+    assert settings.config.tls is None
+
+
+def test_a_java_clients_file_is_read(tmp_path: Path) -> None:
+    text = (
+        "bootstrap.servers=a:1,b:2\nsecurity.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required "
+        'username="alice" password="sesame";\nkey.deserializer=x\n'
+    )
+    settings = load_settings(None, write(tmp_path, text, "client.properties"), environ={})
+    assert settings.bootstrap == (Address("a", 1), Address("b", 2))
+    assert settings.config.sasl is not None
+    assert settings.config.sasl.password == "sesame"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("bootstrap = ", "is not TOML"),
+        ("bootstrp = 'a:1'", "'bootstrp'"),
+        ("sasl = 1", "sasl .* is no table"),
+        ("[sasl]\nuser = 'x'", "'user'"),
+        ("[sasl]\nmechanism = 'PLAIN'\nusername = 'a'", "needs a username and a password"),
+        ("[tls]\ncafile = 'x'", "'cafile'"),
+        ("timeout = 'long'", "wrong kind"),
+        ("timeout = -1", "timeout is -1"),
+        ("avoid = { Metadata = 3 }", "wrong kind"),
+        ("", "no address to begin with"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        load_settings(None, write(tmp_path, text), environ={})
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        load_settings("a:1", tmp_path / "missing.toml", environ={})
+
+
+def test_no_flag_takes_a_secret() -> None:
+    from typer.main import get_command
+
+    from rollcall.cli.app import app
+
+    for command in get_command(app).commands.values():  # type: ignore[attr-defined]
+        options = [name for parameter in command.params for name in parameter.opts]
+        assert not [name for name in options if "password" in name or "secret" in name]

@@ -1,0 +1,140 @@
+import pytest
+
+from rollcall.client import AdminClient, BrokerError, ClientConfig, UnsupportedError
+from rollcall.protocol.conversation import ServerConversation
+from rollcall.protocol.dialects import KIP
+from rollcall.protocol.headers import Request
+from tests.client.scripted import (
+    DESCRIBE_CLUSTER,
+    KIP_RANGES,
+    METADATA,
+    RELEASED_RANGES,
+    ScriptedBroker,
+    running,
+)
+
+ALL_OF_A_CLUSTER = {
+    "CREATE", "ALTER", "DESCRIBE", "CLUSTER_ACTION", "DESCRIBE_CONFIGS", "ALTER_CONFIGS",
+    "IDEMPOTENT_WRITE",
+}  # fmt: skip
+STARTED = 1_700_000_000_123
+
+
+def without(key: int, ranges: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
+    return {k: r for k, r in ranges.items() if k != key}
+
+
+async def test_700_3_describe_cluster_is_used_where_the_broker_has_it() -> None:
+    broker = ScriptedBroker(start_time_ms=STARTED, software=("Kafka", "9.9"))
+    async with running(broker) as [address], AdminClient([address]) as client:
+        cluster = await client.describe_cluster()
+    assert (cluster.via.api, cluster.via.version, cluster.via.dialect) == (
+        "DescribeCluster",
+        2,
+        "released",
+    )
+    assert cluster.cluster_id == "scripted"
+    assert cluster.controller is not None
+    assert (cluster.controller.id, cluster.controller.rack) == (1, "r1")
+    assert cluster.controller.address == address
+    assert (cluster.broker_software_name, cluster.broker_software_version) == ("Kafka", "9.9")
+    assert cluster.authorized_operations is None
+
+
+async def test_700_3_else_metadata_is_and_the_result_says_so() -> None:
+    broker = ScriptedBroker(ranges=without(DESCRIBE_CLUSTER, RELEASED_RANGES))
+    async with running(broker) as [address], AdminClient([address]) as client:
+        cluster = await client.describe_cluster()
+    assert (cluster.via.api, cluster.via.version, cluster.via.dialect) == (
+        "Metadata",
+        13,
+        "released",
+    )
+    assert [node.address for node in cluster.nodes] == [address]
+    assert (cluster.broker_software_name, cluster.broker_software_version) == (None, None)
+
+
+@pytest.mark.parametrize("version", range(14))
+async def test_700_3_every_version_of_metadata_gives_the_same_brokers(version: int) -> None:
+    broker = ScriptedBroker(ranges={METADATA: (version, version), 18: (0, 4)})
+    async with running(broker) as [address], AdminClient([address]) as client:
+        cluster = await client.describe_cluster()
+    assert (cluster.via.api, cluster.via.version) == ("Metadata", version)
+    assert [(node.id, node.address) for node in cluster.nodes] == [(1, address)]
+    assert cluster.cluster_id == ("scripted" if version >= 2 else None)
+    assert cluster.controller_id == (1 if version >= 1 else None)
+
+
+@pytest.mark.parametrize("speaks", ["released", KIP])
+async def test_both_dialects_give_the_same_result(speaks: str) -> None:
+    ranges = KIP_RANGES if speaks == KIP else RELEASED_RANGES
+    broker = ScriptedBroker(
+        ranges=ranges, speaks=speaks, start_time_ms=STARTED, software=("rollcall", "1.2")
+    )
+    async with running(broker) as [address], AdminClient([address]) as client:
+        cluster = await client.describe_cluster(include_authorized_operations=True)
+    assert cluster.via.dialect == speaks
+    assert cluster.start_times_via is not None
+    assert cluster.start_times_via.api == "Metadata"
+    assert (cluster.nodes[0].rack, cluster.nodes[0].start_time_ms) == ("r1", STARTED)
+    assert (cluster.broker_software_name, cluster.broker_software_version) == ("rollcall", "1.2")
+    assert cluster.authorized_operations == ALL_OF_A_CLUSTER
+
+
+async def test_536_4_a_broker_that_tells_no_start_time_has_0() -> None:
+    async with running(ScriptedBroker()) as [address], AdminClient([address]) as client:
+        cluster = await client.describe_cluster()
+    assert cluster.nodes[0].start_time_ms == 0
+    assert cluster.start_times_via is None
+
+
+async def test_700_4_operations_come_from_the_newest_metadata_that_has_them() -> None:
+    broker = ScriptedBroker(ranges=without(DESCRIBE_CLUSTER, RELEASED_RANGES))
+    async with running(broker) as [address], AdminClient([address]) as client:
+        cluster = await client.describe_cluster(include_authorized_operations=True)
+    assert cluster.via.version == 10
+    assert cluster.authorized_operations == ALL_OF_A_CLUSTER
+
+
+@pytest.mark.parametrize("offered", [(11, 13), (0, 7)])
+@pytest.mark.parametrize("speaks", ["released", KIP])
+async def test_700_4_a_metadata_without_operations_is_an_error_and_no_silent_loss(
+    offered: tuple[int, int], speaks: str
+) -> None:
+    broker = ScriptedBroker(ranges={METADATA: offered, 18: (0, 3)}, speaks=speaks)
+    async with running(broker) as [address], AdminClient([address]) as client:
+        with pytest.raises(UnsupportedError, match="only Metadata 8-10 tells it"):
+            await client.describe_cluster(include_authorized_operations=True)
+        assert broker.asked(METADATA) == []
+        assert (await client.describe_cluster()).authorized_operations is None
+
+
+async def test_operations_that_nobody_knows_are_shown_as_numbers() -> None:
+    broker = ScriptedBroker(operations=1 << 20 | 1 << 8)
+    async with running(broker) as [address], AdminClient([address]) as client:
+        cluster = await client.describe_cluster(include_authorized_operations=True)
+    assert cluster.authorized_operations == {"DESCRIBE", "OPERATION_20"}
+
+
+class Controller(ScriptedBroker):
+    def describe_cluster(self, request: Request, talk: ServerConversation) -> object:
+        body = super().describe_cluster(request, talk)
+        return body.replace(error_code=114, error_message="not \x1b[2Jthat endpoint")
+
+
+async def test_an_error_answer_is_told_with_its_name_and_what_to_do() -> None:
+    async with running(Controller()) as [address], AdminClient([address]) as client:
+        with pytest.raises(BrokerError, match="MISMATCHED_ENDPOINT_TYPE") as caught:
+            await client.describe_cluster()
+    assert caught.value.hint == "this is the listener of a controller: ask a broker"
+
+
+async def test_metadata_is_asked_for_no_topics_and_creates_none() -> None:
+    from rollcall.protocol.dialects import dialect
+
+    broker = ScriptedBroker(ranges={METADATA: (0, 13), 18: (0, 4)})
+    async with running(broker) as [address], AdminClient([address], ClientConfig()) as client:
+        await client.describe_cluster()
+    body = broker.requests[-1][1].body(dialect("released"))
+    assert body.topics == ()
+    assert not body.allow_auto_topic_creation

@@ -1,0 +1,75 @@
+from pathlib import Path
+
+import pytest
+import trustme
+
+from rollcall.catalog import UnknownReleaseError
+from rollcall.client import ClientConfig, SaslConfig, TlsConfig
+from rollcall.errors import ConfigError
+
+
+def test_secrets_are_not_in_the_repr() -> None:
+    config = ClientConfig(
+        sasl=SaslConfig(mechanism="PLAIN", username="alice", password="sesame"),
+        tls=TlsConfig(ca_pem="CAPEM", identity_pem="KEYPEM", key_password="hush"),
+    )
+    shown = repr(config)
+    assert "alice" in shown
+    assert not any(secret in shown for secret in ("sesame", "KEYPEM", "hush"))
+
+
+@pytest.mark.parametrize("name", ["request_timeout", "parallel", "rounds", "broker_timeout"])
+def test_numbers_must_be_above_0(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name} is 0"):
+        ClientConfig(**{name: 0})  # type: ignore[arg-type]
+
+
+def test_a_release_must_be_known() -> None:
+    with pytest.raises(UnknownReleaseError):
+        ClientConfig(release="17.4")
+
+
+def test_what_is_to_be_avoided_must_be_an_api() -> None:
+    with pytest.raises(ConfigError, match="Metadatta"):
+        ClientConfig(avoid={"Metadatta": frozenset({1})})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"mechanism": "GSSAPI", "username": "a", "password": "b"},
+        {"mechanism": "PLAIN", "username": "", "password": "b"},
+        {"mechanism": "PLAIN", "username": "a", "password": ""},
+    ],
+)
+def test_sasl_settings_are_checked(settings: dict[str, str]) -> None:
+    with pytest.raises(ConfigError):
+        SaslConfig(**settings)
+
+
+def test_a_key_needs_its_certificate() -> None:
+    with pytest.raises(ConfigError, match="key without a certificate"):
+        TlsConfig(key_file=Path("key.pem"))
+
+
+def test_files_that_are_no_certificates_are_told_without_their_content(tmp_path: Path) -> None:
+    path = tmp_path / "broken.pem"
+    path.write_text("-----BEGIN NONSENSE sesame")
+    for tls in (
+        TlsConfig(ca_file=path),
+        TlsConfig(certificate_file=path),
+        TlsConfig(ca_file=tmp_path / "missing.pem"),
+        TlsConfig(identity_pem="sesame"),
+    ):
+        with pytest.raises(ConfigError, match="TLS settings cannot be used") as caught:
+            tls.context()
+        assert "sesame" not in str(caught.value)
+
+
+def test_text_for_openssl_leaves_no_file_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    pem = trustme.CA().issue_cert("c.example").private_key_and_cert_chain_pem.bytes().decode()
+    TlsConfig(identity_pem=pem).context()
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,223 @@
+"""Both sides of a conversation, joined in memory."""
+
+import pytest
+
+from rollcall.protocol.conversation import Answer, ClientConversation, ServerConversation
+from rollcall.protocol.dialects import Dialect, dialect
+from rollcall.protocol.error_codes import Errors
+from rollcall.protocol.errors import LocalProtocolError, RemoteProtocolError
+from rollcall.protocol.framing import FrameReader, frame
+from rollcall.protocol.headers import Request
+from rollcall.protocol.messages import Message
+from tests.protocol.strategies import full_message
+
+RELEASED = dialect("released")
+KIP = dialect("kip")
+EVERY = [
+    pytest.param(speech, api.key, version, id=f"{speech.name}-{api.name}-{version}")
+    for speech in (RELEASED, KIP)
+    for api in speech.apis.values()
+    for version in api.versions
+]
+
+
+def sides(speech: Dialect = RELEASED) -> tuple[ClientConversation, ServerConversation]:
+    return ClientConversation(speech, "me"), ServerConversation(speech)
+
+
+def api_versions_request() -> Message:
+    return RELEASED.message_class("ApiVersionsRequest")(
+        client_software_name="a", client_software_version="1"
+    )
+
+
+@pytest.mark.parametrize(("speech", "key", "version"), EVERY)
+def test_every_request_gets_its_answer(speech: Dialect, key: int, version: int) -> None:
+    client, server = sides(speech)
+    api = speech.apis[key]
+    asked = full_message(speech, api.request.name, version)
+    if api.name == "Produce":
+        asked = asked.replace(acks=1)
+    answered = full_message(speech, api.response.name, version)
+    if api.name == "ApiVersions":
+        answered = answered.replace(error_code=0)
+    call, data = client.send(key, version, asked)
+    (request,) = server.receive(data)
+    assert request.body(speech) == asked
+    assert request.client_id == "me"
+    (answer,) = client.receive(server.respond(request, answered))
+    assert answer == Answer(call, answered, version)
+    assert client.waiting == 0
+
+
+def test_requests_sent_together_are_answered_in_order() -> None:
+    client, server = sides()
+    handshake = RELEASED.message_class("SaslHandshakeRequest")
+    calls, wires = zip(
+        *(client.send(17, 1, handshake(mechanism=f"M{i}")) for i in range(100)), strict=True
+    )
+    assert client.waiting == 100
+    requests = server.receive(b"".join(wires))
+    assert [r.body(RELEASED).mechanism for r in requests] == [f"M{i}" for i in range(100)]
+    response = RELEASED.message_class("SaslHandshakeResponse")
+    data = b"".join(server.respond(r, response(error_code=i)) for i, r in enumerate(requests))
+    answers = [answer for i in range(0, len(data), 7) for answer in client.receive(data[i : i + 7])]
+    assert [a.call for a in answers] == list(calls)
+    assert [a.message.error_code for a in answers if a.message] == list(range(100))
+    assert client.waiting == 0
+
+
+def test_a_conversation_survives_being_cut_anywhere() -> None:
+    probe, _ = sides()
+    _, data = probe.send(18, 3, api_versions_request())
+    for cut in range(len(data)):
+        client, server = sides()
+        client.send(18, 3, api_versions_request())
+        assert server.receive(data[:cut]) == []
+        (request,) = server.receive(data[cut:])
+        assert request.body(RELEASED) == api_versions_request()
+
+
+def test_correlation_ids_grow_and_start_again_at_zero() -> None:
+    client, _ = sides()
+    ids = [client.send(18, 0, api_versions_request())[0].correlation_id for _ in range(3)]
+    assert ids == [0, 1, 2]
+    client = ClientConversation(RELEASED, _next_id=2**31 - 1)
+    ids = [client.send(18, 0, api_versions_request())[0].correlation_id for _ in range(2)]
+    assert ids == [2**31 - 1, 0]
+
+
+def answer_to(server: ServerConversation, request: Request, correlation_id: int) -> bytes:
+    response = RELEASED.message_class("ApiVersionsResponse")()
+    data = server.respond(request, response)
+    return data[:4] + correlation_id.to_bytes(4, "big", signed=True) + data[8:]
+
+
+@pytest.mark.parametrize("wrong", [1, -1, 2**31 - 1])
+def test_an_answer_with_another_id_ends_the_conversation(wrong: int) -> None:
+    client, server = sides()
+    _, data = client.send(18, 3, api_versions_request())
+    client.send(18, 3, api_versions_request())
+    (request,) = server.receive(data)
+    with pytest.raises(RemoteProtocolError, match=f"{wrong}.* 0 is due") as caught:
+        client.receive(answer_to(server, request, wrong))
+    assert "close" in str(caught.value.hint)
+
+
+def test_an_answer_that_nobody_waits_for_is_an_error() -> None:
+    client, server = sides()
+    _, data = client.send(18, 3, api_versions_request())
+    (request,) = server.receive(data)
+    answer = answer_to(server, request, 0)
+    assert len(client.receive(answer)) == 1
+    with pytest.raises(RemoteProtocolError, match="none is due"):
+        client.receive(answer)
+
+
+@pytest.mark.parametrize(("key", "version"), [(3, 0), (3, 9), (18, 3)])
+def test_35_4_an_empty_answer_says_that_the_request_is_not_supported(
+    key: int, version: int
+) -> None:
+    client, server = sides()
+    name = RELEASED.apis[key].request.name
+    call, data = client.send(key, version, full_message(RELEASED, name, version))
+    (request,) = server.receive(data)
+    empty = server.respond_empty(request)
+    assert empty == b"\0\0\0\4\0\0\0\0"
+    assert client.receive(empty) == [Answer(call, None, version)]
+
+
+@pytest.mark.parametrize("version", [1, 3, 4])
+def test_35_3_api_versions_that_is_too_new_is_answered_in_version_0(version: int) -> None:
+    client, server = sides()
+    call, data = client.send(18, version, api_versions_request())
+    (request,) = server.receive(data)
+    cls = RELEASED.message_class("ApiVersionsResponse")
+    refusal = cls(
+        error_code=Errors.UNSUPPORTED_VERSION,
+        api_keys=[cls.ApiVersion(api_key=18, min_version=0, max_version=0)],
+    )
+    (answer,) = client.receive(server.respond(request, refusal, version=0))
+    assert answer == Answer(call, refusal, 0)
+
+
+def test_35_3_a_version_that_the_server_does_not_know_is_still_answered() -> None:
+    _, server = sides()
+    header = bytes.fromhex("0012 7fff 00000009 0002 6d65 00") + b"a newer body"
+    (request,) = server.receive(frame([header]))
+    refusal = RELEASED.message_class("ApiVersionsResponse")(error_code=35)
+    data = server.respond(request, refusal, version=0)
+    assert data == bytes.fromhex("0000000a 00000009 0023 00000000")
+
+
+def test_35_3_an_old_broker_sends_no_ranges_with_the_refusal() -> None:
+    client, _ = sides()
+    client.send(18, 3, api_versions_request())
+    (answer,) = client.receive(frame([bytes.fromhex("00000000 0023 00000000")]))
+    assert answer.version == 0
+    assert answer.message is not None
+    assert answer.message.api_keys == ()
+
+
+def test_a_produce_request_with_acks_0_waits_for_no_answer() -> None:
+    client, server = sides()
+    produce = RELEASED.message_class("ProduceRequest")
+    _, first = client.send(0, 9, produce(acks=0))
+    assert client.waiting == 0
+    call, second = client.send(18, 3, api_versions_request())
+    requests = server.receive(first + second)
+    assert [r.api_key for r in requests] == [0, 18]
+    response = RELEASED.message_class("ApiVersionsResponse")()
+    (answer,) = client.receive(server.respond(requests[1], response))
+    assert answer.call == call
+
+
+@pytest.mark.parametrize("acks", [1, -1])
+def test_a_produce_request_with_other_acks_waits(acks: int) -> None:
+    client, _ = sides()
+    client.send(0, 9, RELEASED.message_class("ProduceRequest")(acks=acks))
+    assert client.waiting == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "version", "name"),
+    [(999, 0, "ApiVersionsRequest"), (18, 9, "ApiVersionsRequest"), (18, 3, "MetadataRequest")],
+)
+def test_a_request_that_cannot_be_written_leaves_nothing_behind(
+    key: int, version: int, name: str
+) -> None:
+    client, _ = sides()
+    with pytest.raises(LocalProtocolError) as caught:
+        client.send(key, version, RELEASED.message_class(name)())
+    assert caught.value.hint
+    assert client.waiting == 0
+    assert client.send(18, 0, api_versions_request())[0].correlation_id == 0
+
+
+def test_an_answer_that_is_cut_short_is_an_error_that_names_it() -> None:
+    client, server = sides()
+    _, data = client.send(3, 9, RELEASED.message_class("MetadataRequest")())
+    (request,) = server.receive(data)
+    body = server.respond(request, full_message(RELEASED, "MetadataResponse", 9))[4:]
+    for cut in range(5, len(body)):
+        client, _ = sides()
+        client.send(3, 9, RELEASED.message_class("MetadataRequest")())
+        with pytest.raises(RemoteProtocolError, match=r"(MetadataResponse|ResponseHeader) version"):
+            client.receive(frame([body[:cut]]))
+
+
+def test_each_side_has_its_own_limit() -> None:
+    server = ServerConversation(RELEASED, FrameReader(max_bytes=16))
+    client = ClientConversation(RELEASED, "a client id of some length")
+    _, data = client.send(18, 0, api_versions_request())
+    with pytest.raises(RemoteProtocolError, match="16"):
+        server.receive(data)
+
+
+def test_an_answer_for_an_api_nobody_knows_is_our_error() -> None:
+    _, server = sides()
+    (request,) = server.receive(frame([bytes.fromhex("03e7 0000 00000001 ffff")]))
+    with pytest.raises(LocalProtocolError, match="999"):
+        request.body(RELEASED)
+    with pytest.raises(LocalProtocolError, match="999"):
+        server.respond(request, RELEASED.message_class("ApiVersionsResponse")())

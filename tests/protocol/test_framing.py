@@ -1,0 +1,139 @@
+import tracemalloc
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rollcall.protocol.errors import RemoteProtocolError
+from rollcall.protocol.framing import DEFAULT_MAX_FRAME_BYTES, FrameReader, frame
+
+WIRE = b"\0\0\0\5hello" + b"\0\0\0\0" + b"\0\0\0\1x"
+FRAMES = [b"hello", b"", b"x"]
+
+
+def test_a_frame_is_its_length_and_its_parts() -> None:
+    assert frame([b"he", b"", b"llo"]) == b"\0\0\0\5hello"
+    assert frame([]) == b"\0\0\0\0"
+    assert frame([memoryview(b"abc")]) == b"\0\0\0\3abc"
+
+
+@pytest.mark.parametrize("cut", range(len(WIRE) + 1))
+def test_frames_survive_being_cut_anywhere(cut: int) -> None:
+    reader = FrameReader(max_bytes=1024)
+    assert reader.feed(WIRE[:cut]) + reader.feed(WIRE[cut:]) == FRAMES
+    assert reader.pending == 0
+
+
+def test_frames_survive_coming_byte_by_byte() -> None:
+    reader = FrameReader()
+    found = [one for i in range(len(WIRE)) for one in reader.feed(WIRE[i : i + 1])]
+    assert found == FRAMES
+
+
+@given(
+    frames=st.lists(st.binary(max_size=40), max_size=8),
+    cuts=st.lists(st.integers(0, 400), max_size=8),
+)
+def test_any_frames_survive_any_cuts(frames: list[bytes], cuts: list[int]) -> None:
+    wire = b"".join(frame([one]) for one in frames)
+    edges = [0, *sorted(min(cut, len(wire)) for cut in cuts), len(wire)]
+    reader = FrameReader(max_bytes=40)
+    found = []
+    for start, end in pairwise(edges):
+        found += reader.feed(wire[start:end])
+    assert found == frames
+    assert reader.pending == 0
+
+
+def test_many_frames_in_one_feed_come_out_in_order() -> None:
+    wire = b"".join(frame([str(i).encode()]) for i in range(10_000))
+    assert FrameReader().feed(wire) == [str(i).encode() for i in range(10_000)]
+
+
+def test_what_is_unfinished_is_pending() -> None:
+    reader = FrameReader()
+    assert reader.feed(WIRE[:-1]) == FRAMES[:-1]
+    assert reader.pending == 4
+    assert reader.feed(b"") == []
+    assert reader.feed(b"x") == [b"x"]
+
+
+def test_frames_are_bytes_of_their_own() -> None:
+    fed = bytearray(b"\0\0\0\1a")
+    reader = FrameReader()
+    (found,) = reader.feed(bytes(fed))
+    reader.feed(b"\0\0\0\1b")
+    assert found == b"a"
+    assert type(found) is bytes
+
+
+@pytest.mark.parametrize("size", [0, 9, 10])
+def test_a_frame_may_be_as_long_as_the_limit(size: int) -> None:
+    assert FrameReader(max_bytes=10).feed(frame([bytes(size)])) == [bytes(size)]
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("size", [11, 2**31 - 1, -1, -(2**31)])
+def test_a_length_beyond_the_limit_is_refused_before_its_bytes_come(
+    size: int, together: bool
+) -> None:
+    reader = FrameReader(max_bytes=10)
+    prefix = size.to_bytes(4, "big", signed=True)
+    if not together:
+        assert reader.feed(prefix[:3]) == []
+        prefix = prefix[3:]
+    with pytest.raises(RemoteProtocolError, match=rf"{size} bytes.*10") as caught:
+        reader.feed(prefix)
+    assert caught.value.hint
+
+
+def test_a_negative_length_is_not_a_matter_of_the_limit() -> None:
+    with pytest.raises(RemoteProtocolError) as caught:
+        FrameReader().feed(b"\xff\xff\xff\xff")
+    assert "raise the limit" not in str(caught.value.hint)
+
+
+def test_an_announced_length_takes_no_memory() -> None:
+    reader = FrameReader()
+    tracemalloc.start()
+    try:
+        reader.feed(DEFAULT_MAX_FRAME_BYTES.to_bytes(4, "big") + b"x")
+        assert tracemalloc.get_traced_memory()[1] < 10_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("start", "word"),
+    [
+        (bytes.fromhex("16030100c8010000c40303"), "TLS"),
+        (bytes.fromhex("16030300"), "TLS"),
+        (b"GET / HTTP/1.1\r\n", "HTTP"),
+        (b"POST /x HTTP/1.1\r\n", "HTTP"),
+        (b"HEAD / HTTP/1.0\r\n", "HTTP"),
+        (b"OPTIONS * HTTP/1.1\r\n", "HTTP"),
+        (b"PRI * HTTP/2.0\r\n", "HTTP"),
+        (b"HTTP/1.1 400 Bad Request\r\n", "HTTP"),
+    ],
+)
+def test_another_protocol_is_recognised_by_its_first_word(start: bytes, word: str) -> None:
+    for cut in range(4):
+        reader = FrameReader()
+        assert reader.feed(start[:cut]) == []
+        with pytest.raises(RemoteProtocolError) as caught:
+            reader.feed(start[cut:])
+        assert word in str(caught.value.hint)
+
+
+def test_what_is_not_another_protocol_is_not_taken_for_one() -> None:
+    with pytest.raises(RemoteProtocolError) as caught:
+        FrameReader(max_bytes=100).feed((101).to_bytes(4, "big"))
+    assert "raise the limit" in str(caught.value.hint)
+
+
+def test_a_reader_that_failed_goes_on_failing() -> None:
+    reader = FrameReader(max_bytes=10)
+    for data in (b"\x7f\0\0\0", b"\0\0\0\1x", b""):
+        with pytest.raises(RemoteProtocolError):
+            reader.feed(data)

@@ -1,0 +1,204 @@
+"""Slow peers, silent peers and floods: they are cut off, and the others keep being served."""
+
+import asyncio
+import logging
+import random
+
+import pytest
+
+from rollcall.protocol.framing import frame
+from rollcall.server import Limits, ListenerConfig, RequestContext, SocketServer
+from rollcall.server.refusals import Cause, Reason, Refusals
+from tests.server.wire import (
+    API_VERSIONS,
+    DESCRIBE_CLUSTER,
+    METADATA,
+    Peer,
+    eventually,
+    metadata,
+    metric,
+    named,
+    only_listener,
+    request,
+    response,
+    served,
+)
+
+
+def limited(**limits: float) -> ListenerConfig:
+    return ListenerConfig(name="L", limits=Limits(**limits))
+
+
+def refused(server: SocketServer, reason: str) -> float | None:
+    return metric(server, "rollcall_refused_total", listener="L", reason=reason)
+
+
+async def test_an_idle_connection_is_closed_and_one_that_asks_is_not() -> None:
+    async with served(None, limited(idle_seconds=0.6)) as server:
+        listener = only_listener(server)
+        async with await Peer.connect(listener) as idle, await Peer.connect(listener) as busy:
+            for _ in range(12):
+                await busy.ask(API_VERSIONS, 0, request("ApiVersions"))
+                await asyncio.sleep(0.1)
+            assert await idle.until_closed() == b""
+            await busy.ask(API_VERSIONS, 0, request("ApiVersions"))
+
+
+async def test_the_rest_of_a_frame_has_its_time_however_often_a_byte_comes() -> None:
+    async with served(None, limited(frame_seconds=0.4)) as server:
+        async with await Peer.connect(only_listener(server)) as peer:
+            await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+            wire = frame([bytes(100)])
+            for byte in wire:
+                if refused(server, "frame_timeout"):
+                    break
+                peer.writer.write(bytes([byte]))
+                await asyncio.sleep(0.05)
+            assert await peer.until_closed() == b""
+        assert refused(server, "frame_timeout") == 1
+
+
+async def test_a_client_that_never_reads_is_cut_off() -> None:
+    def large(_: RequestContext):
+        return response("DescribeCluster", cluster_id="x" * 30_000)
+
+    async with (
+        served(None, limited(frame_seconds=0.5), handlers={DESCRIBE_CLUSTER: large}) as server,
+        await Peer.connect(only_listener(server), limit=1024) as peer,
+    ):
+        for _ in range(2000):
+            peer.send(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+        await eventually(lambda: refused(server, "frame_timeout") == 1)
+        await eventually(lambda: len(server.registry) == 0)
+
+
+async def test_work_in_progress_is_not_idleness() -> None:
+    async def slow(context: RequestContext):
+        await asyncio.sleep(1.0)
+        return metadata(context)
+
+    async with (
+        served(None, limited(idle_seconds=0.3), handlers={METADATA: slow}) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        assert (await peer.ask(METADATA, 0, request("Metadata"))).brokers
+
+
+async def test_connections_are_limited_in_all_and_room_comes_back() -> None:
+    async with served(None, limited(max_connections=3)) as server:
+        listener = only_listener(server)
+        peers = [await Peer.connect(listener) for _ in range(3)]
+        for peer in peers:
+            await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+        for _ in range(5):
+            async with await Peer.connect(listener) as beyond:
+                assert await beyond.until_closed() == b""
+        assert refused(server, "too_many_connections") == 5
+        assert len(server.registry) == 3
+        await peers[0].ask(API_VERSIONS, 0, request("ApiVersions"))
+        peers.pop().writer.transport.abort()
+        await eventually(lambda: len(server.registry) == 2)
+        async with await Peer.connect(listener) as again:
+            await again.ask(API_VERSIONS, 0, request("ApiVersions"))
+        for peer in peers:
+            peer.writer.transport.abort()
+
+
+async def test_connections_are_limited_per_address() -> None:
+    async with served(None, limited(max_connections_per_address=2)) as server:
+        listener = only_listener(server)
+        peers = [await Peer.connect(listener) for _ in range(2)]
+        async with await Peer.connect(listener) as beyond:
+            assert await beyond.until_closed() == b""
+        assert refused(server, "too_many_connections_per_address") == 1
+        async with await Peer.connect(listener, local_addr=("127.0.0.2", 0)) as neighbour:
+            await neighbour.ask(API_VERSIONS, 0, request("ApiVersions"))
+        for peer in peers:
+            peer.writer.transport.abort()
+
+
+@pytest.mark.parametrize("size", [1001, 0x7FFFFFFF, -1, -0x80000000])
+async def test_a_length_is_checked_before_memory_is_taken(size: int) -> None:
+    async with served(None, limited(max_frame_bytes=1000)) as server:
+        async with await Peer.connect(only_listener(server)) as peer:
+            peer.writer.write(size.to_bytes(4, "big", signed=True))
+            assert await peer.until_closed() == b""
+        assert refused(server, "frame_size") == 1
+
+
+async def test_others_are_served_while_many_peers_are_silent_slow_or_broken() -> None:
+    async with served(None, limited(frame_seconds=0.5, idle_seconds=0.5)) as server:
+        listener = only_listener(server)
+        peers = [await Peer.connect(listener) for _ in range(200)]
+        for number, peer in enumerate(peers):
+            peer.writer.write([b"", b"\0\0\0", b"\0\0\0\x64\0\x12"][number % 3])
+        async with asyncio.timeout(3):
+            for _ in range(20):
+                async with await Peer.connect(listener) as good:
+                    await good.ask(API_VERSIONS, 3, named())
+        await eventually(lambda: len(server.registry) == 0)
+        for peer in peers:
+            peer.writer.transport.abort()
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_random_and_mutated_frames_do_no_harm(
+    seed: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.ERROR)
+    chance = random.Random(seed)
+    async with served() as server:
+        listener = only_listener(server)
+        async with await Peer.connect(listener) as model:
+            good = [
+                model.talk.send(API_VERSIONS, 3, named())[1],
+                model.talk.send(METADATA, 9, request("Metadata"))[1],
+                model.talk.send(DESCRIBE_CLUSTER, 1, request("DescribeCluster"))[1],
+            ]
+        for _ in range(150):
+            async with await Peer.connect(listener) as peer:
+                for _ in range(chance.randrange(1, 20)):
+                    body = bytearray(chance.choice(good)[4:])
+                    for _ in range(chance.randrange(4)):
+                        body[chance.randrange(len(body))] = chance.randrange(256)
+                    if chance.random() < 0.2:
+                        body = bytearray(chance.randbytes(chance.randrange(60)))
+                    peer.writer.write(frame([bytes(body)]))
+                peer.writer.write_eof()
+                await peer.until_closed()
+        await eventually(lambda: len(server.registry) == 0)
+        assert not server._processor.connections
+        async with await Peer.connect(listener) as next_one:
+            assert (await next_one.ask(API_VERSIONS, 3, named())).error_code == 0
+    assert [r for r in caplog.records if r.levelno >= logging.ERROR] == []
+
+
+def test_what_is_refused_is_logged_once_per_cause_and_interval(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    refusals = Refusals()
+
+    def lines() -> list[str]:
+        found = [record.getMessage() for record in caplog.records]
+        caplog.clear()
+        return found
+
+    cause = Cause("L", Reason.MALFORMED, "10.0.0.1")
+    for second in range(10):
+        refusals.note(cause, float(second), "closed %s", "10.0.0.1:5")
+    assert lines() == ["listener L: closed 10.0.0.1:5"]
+    refusals.note(Cause("L", Reason.MALFORMED, "10.0.0.2"), 10.0, "closed %s", "10.0.0.2:5")
+    assert len(lines()) == 1, "another address is another cause"
+    refusals.sweep(59.0)
+    assert lines() == []
+    refusals.sweep(60.0)
+    assert lines() == ["listener L: refused 10.0.0.1 9 more times (malformed) in the last minute"]
+    refusals.note(cause, 61.0, "closed %s", "10.0.0.1:5")
+    assert len(lines()) == 1
+    for number in range(1000):
+        other = Cause("L", Reason.MALFORMED, f"10.0.1.{number}")
+        refusals.note(other, 62.0, "closed %s", number)
+    assert len(lines()) == 63
+    refusals.flush()
+    assert lines() == ["refused 937 more peers in the last minute"]
+    assert refusals.counts["L", Reason.MALFORMED] == 1012

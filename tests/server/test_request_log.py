@@ -1,0 +1,345 @@
+import asyncio
+import base64
+import json
+import os
+import re
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from rollcall.errors import RollcallError
+from rollcall.protocol.dialects import RELEASED, dialect
+from rollcall.protocol.sasl import Users
+from rollcall.server import (
+    ListenerConfig,
+    RequestContext,
+    RequestLogConfig,
+    RequestLogFormat,
+    RequestLogLevel,
+    SaslConfig,
+    SecurityProtocol,
+    ServerConfig,
+)
+from rollcall.server.rolling_file import RollingFile
+from tests.server.test_authentication import PASSWORD, log_in
+from tests.server.wire import (
+    API_VERSIONS,
+    METADATA,
+    SASL_AUTHENTICATE,
+    Peer,
+    eventually,
+    metadata,
+    metric,
+    named,
+    only_listener,
+    request,
+    served,
+)
+
+FRAME = re.compile(
+    r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] (DEBUG|INFO) Completed request:(.*)"
+    r" \(kafka\.request\.logger\)"
+)
+JSON_KEYS = [
+    "isForwarded", "requestHeader", "request", "response", "connection", "totalTimeMs",
+    "requestQueueTimeMs", "localTimeMs", "remoteTimeMs", "throttleTimeMs", "responseQueueTimeMs",
+    "sendTimeMs", "securityProtocol", "principal", "listener", "clientInformation",
+]  # fmt: skip
+TEXT = re.compile(
+    r"RequestHeader\(apiKey=(?P<api>\w+), apiVersion=(?P<version>-?\d+), clientId=(?P<client>.*), "
+    r"correlationId=(?P<id>\d+)\) -- (?P<request>\{.*\}),response:(?P<response>\{.*\}|) "
+    r"from connection (?P<connection>[\d.]+:\d+-[\d.]+:\d+-\d+-\d+);totalTime:\d+\.\d{1,3},"
+    r"requestQueueTime:0\.0,localTime:\d+\.\d{1,3},remoteTime:0\.0,throttleTime:0,"
+    r"responseQueueTime:0\.0,sendTime:\d+\.\d{1,3},securityProtocol:(?P<protocol>\w+),"
+    r"principal:(?P<principal>.*),listener:(?P<listener>.*),"
+    r"clientInformation:ClientInformation\(softwareName=(?P<name>\S+), "
+    r"softwareVersion=(?P<software>\S+)\)"
+)
+
+
+def logged(path: Path, **settings: object) -> ServerConfig:
+    return ServerConfig(request_log=RequestLogConfig(path=path / "kafka-request.log", **settings))
+
+
+def messages(path: Path, level: str = "DEBUG") -> list[str]:
+    lines = (path / "kafka-request.log").read_text(encoding="utf-8").splitlines()
+    found = [FRAME.fullmatch(line) for line in lines]
+    assert all(found), lines
+    assert {match[2] for match in found} <= {level}
+    return [match[3] for match in found]
+
+
+async def test_511_8_json_lines_are_kafkas_own_and_show_the_identity_before(
+    tmp_path: Path,
+) -> None:
+    async with (
+        served(logged(tmp_path)) as server,
+        await Peer.connect(only_listener(server), client_id="me") as peer,
+    ):
+        await peer.ask(API_VERSIONS, 3, named("tester", "1.0"))
+        await peer.ask(METADATA, 0, request("Metadata"))
+        await peer.ask(API_VERSIONS, 3, named("other-name", "2.0"))
+        peer.writer.write(b"\0\0\0\x0a\0\x12\0\x63\0\0\0\x07\xff\xff")
+        await peer.frame()
+        (info,) = server.registry
+        connection = info.id
+    lines = [json.loads(message) for message in messages(tmp_path)]
+    assert [list(line) for line in lines] == [JSON_KEYS] * 4
+    assert lines[0]["requestHeader"] == {
+        "requestApiKey": 18,
+        "requestApiVersion": 3,
+        "correlationId": 0,
+        "clientId": "me",
+        "requestApiKeyName": "API_VERSIONS",
+    }
+    assert lines[0]["request"] == {"clientSoftwareName": "tester", "clientSoftwareVersion": "1.0"}
+    assert lines[0]["response"]["apiKeys"][0] == {"apiKey": 3, "minVersion": 0, "maxVersion": 13}
+    software = [tuple(line["clientInformation"].values()) for line in lines]
+    assert software == [
+        ("unknown", "unknown"),
+        ("tester", "1.0"),
+        ("tester", "1.0"),
+        ("other-name", "2.0"),
+    ]
+    assert lines[1]["response"]["brokers"][0]["nodeId"] == 1
+    # too new a version: its number, an empty body, and error 35 in the layout of 0
+    assert lines[3]["requestHeader"]["requestApiVersion"] == 99
+    assert lines[3]["request"] == {}
+    assert lines[3]["response"] == {
+        "errorCode": 35,
+        "apiKeys": [{"apiKey": 18, "minVersion": 0, "maxVersion": 4}],
+    }
+    assert lines[3]["requestHeader"]["clientId"] == ""
+    for line in lines:
+        assert line["connection"] == connection
+        assert line["totalTimeMs"] >= line["localTimeMs"] > 0
+        assert (line["principal"], line["listener"]) == ("User:ANONYMOUS", "PLAINTEXT")
+
+
+async def test_511_8_text_lines_are_those_that_came_of_the_kip(tmp_path: Path) -> None:
+    config = logged(tmp_path, format=RequestLogFormat.TEXT)
+    async with (
+        served(config) as server,
+        await Peer.connect(only_listener(server), client_id=None) as peer,
+    ):
+        await peer.ask(API_VERSIONS, 3, named("tester", "1.0"))
+        await peer.ask(METADATA, 9, request("Metadata", topics=None))
+    first, second = (TEXT.fullmatch(message) for message in messages(tmp_path))
+    assert first is not None
+    assert second is not None
+    assert (first["api"], first["version"], first["client"]) == ("API_VERSIONS", "3", "null")
+    assert first["request"] == (
+        "{client_software_name=tester,client_software_version=1.0,_tagged_fields={}}"
+    )
+    assert (first["name"], second["name"], second["software"]) == ("unknown", "tester", "1.0")
+    assert second["response"].startswith("{throttle_time_ms=0,brokers=[{node_id=1,")
+
+
+@pytest.mark.parametrize("form", RequestLogFormat)
+async def test_511_8_a_client_id_cannot_forge_a_line(tmp_path: Path, form: str) -> None:
+    forged = (
+        '\n[2026-01-01 00:00:00,000] DEBUG Completed request:{} (kafka.request.logger)\n\u2028"'
+    )
+    async with (
+        served(logged(tmp_path, format=form)) as server,
+        await Peer.connect(only_listener(server), client_id=forged) as peer,
+    ):
+        await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+    (message,) = messages(tmp_path)
+    if form == RequestLogFormat.JSON:
+        assert json.loads(message)["requestHeader"]["clientId"] == forged
+
+
+async def test_511_8_before_the_login_nothing_is_logged_and_secrets_never_are(
+    tmp_path: Path,
+) -> None:
+    listener = ListenerConfig(
+        name="SASL",
+        security_protocol=SecurityProtocol.SASL_PLAINTEXT,
+        sasl=SaslConfig(users=Users({"alice": PASSWORD})),
+    )
+    async with (
+        served(logged(tmp_path), listener) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        await peer.ask(API_VERSIONS, 3, named("tester", "1.0"))
+        await log_in(peer, "PLAIN")
+        await peer.ask(METADATA, 0, request("Metadata"))
+        secret = f"\0alice\0{PASSWORD}".encode()
+        await peer.ask(SASL_AUTHENTICATE, 1, request("SaslAuthenticate", auth_bytes=secret))
+    text = (tmp_path / "kafka-request.log").read_text()
+    lines = [json.loads(message) for message in messages(tmp_path)]
+    names = [line["requestHeader"]["requestApiKeyName"] for line in lines]
+    assert names == ["METADATA", "SASL_AUTHENTICATE"]
+    assert lines[0]["principal"] == "User:alice"
+    assert lines[0]["clientInformation"] == {"softwareName": "tester", "softwareVersion": "1.0"}
+    assert lines[1]["request"] == {"authBytes": ""}
+    assert PASSWORD not in text
+    assert base64.b64encode(secret).decode() not in text
+
+
+async def test_at_info_only_deprecated_versions_are_written(tmp_path: Path) -> None:
+    fetch = dialect(RELEASED).message_class("FetchResponse")
+    config = logged(tmp_path, level=RequestLogLevel.INFO)
+    async with (
+        served(config, handlers={1: lambda _: fetch(), METADATA: metadata}) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        await peer.ask(METADATA, 0, request("Metadata"))
+        await peer.ask(1, 3, request("Fetch"))
+        await peer.ask(1, 4, request("Fetch"))
+    (message,) = messages(tmp_path, level="INFO")
+    assert json.loads(message)["requestHeader"]["requestApiVersionDeprecated"] is True
+
+
+async def test_a_disk_that_stands_still_costs_lines_and_no_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck = threading.Event()
+    real = RollingFile.write
+
+    def write(self: RollingFile, at: float, text: str) -> None:
+        assert stuck.wait(10)
+        real(self, at, text)
+
+    monkeypatch.setattr(RollingFile, "write", write)
+    async with served(logged(tmp_path, max_waiting=50)) as server:
+        async with await Peer.connect(only_listener(server)) as peer:
+            await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+            assert server.request_log is not None
+            await eventually(lambda: not server.request_log._waiting)
+            for _ in range(500):
+                await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+        assert metric(server, "rollcall_request_log_dropped_total") == 450
+        stuck.set()
+    assert len(messages(tmp_path)) == 51
+
+
+async def test_what_may_wait_is_bounded_in_bytes_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck = threading.Event()
+    monkeypatch.setattr(RollingFile, "write", lambda *_: stuck.wait(10))
+    async with served(logged(tmp_path, max_waiting_bytes=100_000)) as server:
+        topic = request("Metadata").MetadataRequestTopic(name="t" * 20_000)
+        async with await Peer.connect(only_listener(server)) as peer:
+            for _ in range(20):
+                await peer.ask(METADATA, 9, request("Metadata", topics=[topic]))
+        assert server.request_log is not None
+        assert server.request_log.dropped >= 10
+        stuck.set()
+
+
+async def test_lines_that_cannot_be_written_are_counted_and_the_next_are_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    real = RollingFile.write
+    with monkeypatch.context() as broken:
+
+        def write(*_: object) -> None:
+            raise OSError("no space left on device")
+
+        broken.setattr(RollingFile, "write", write)
+        server_context = served(logged(tmp_path))
+        server = await server_context.__aenter__()
+        async with await Peer.connect(only_listener(server)) as peer:
+            await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+            await eventually(lambda: server.request_log.dropped)
+    assert RollingFile.write is real
+    async with await Peer.connect(only_listener(server)) as peer:
+        await peer.ask(METADATA, 0, request("Metadata"))
+    await server_context.__aexit__(None, None, None)
+    assert "no space left" in caplog.text
+    assert len(messages(tmp_path)) == 1
+
+
+async def test_a_line_has_the_time_that_a_slow_handler_took(tmp_path: Path) -> None:
+    async def slow(context: RequestContext):
+        await asyncio.sleep(0.05)
+        return metadata(context)
+
+    async with (
+        served(logged(tmp_path), handlers={METADATA: slow}) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        await peer.ask(METADATA, 0, request("Metadata"))
+    (message,) = messages(tmp_path)
+    assert 49 <= json.loads(message)["localTimeMs"] < 2000
+
+
+def at_hour(hour: int, minute: int = 0) -> float:
+    return time.mktime((2026, 3, 1, hour, minute, 0, 0, 0, -1))
+
+
+def test_files_roll_every_hour_as_kafkas_do(tmp_path: Path) -> None:
+    path = tmp_path / "logs" / "kafka-request.log"
+    file = RollingFile(path)
+    file.write(time.time(), "now\n")
+    file.close()
+    path.unlink()
+    file = RollingFile(path)
+    file._open(at_hour(10))
+    for hour, minute in ((10, 0), (10, 59), (11, 0), (11, 30), (13, 5)):
+        file.write(at_hour(hour, minute), f"{hour}:{minute:02d}\n")
+    file.close()
+    folder = path.parent
+    rolled = {p.name: p.read_text() for p in folder.iterdir() if "2026" in p.name}
+    assert rolled["kafka-request.log.2026-03-01-10"] == "10:00\n10:59\n"
+    assert rolled["kafka-request.log.2026-03-01-11"] == "11:00\n11:30\n"
+    assert path.read_text() == "13:05\n"
+
+
+def test_a_file_of_an_earlier_hour_is_rolled_at_start_and_nothing_is_overwritten(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "kafka-request.log"
+    for number in range(2):
+        path.write_text(f"old {number}\n")
+        os.utime(path, (at_hour(10), at_hour(10)))
+        RollingFile(path).close()
+    names = sorted(p.name for p in tmp_path.iterdir())
+    assert names == [
+        "kafka-request.log",
+        "kafka-request.log.2026-03-01-10",
+        "kafka-request.log.2026-03-01-10.1",
+    ]
+    assert path.read_text() == ""
+
+
+def test_a_file_of_this_hour_is_appended_to(tmp_path: Path) -> None:
+    path = tmp_path / "kafka-request.log"
+    for number in range(2):
+        file = RollingFile(path)
+        file.write(time.time(), f"{number}\n")
+        file.close()
+    assert "0\n" in "".join(p.read_text() for p in tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RollcallError) as raised:
+        RollingFile(tmp_path / "file" / "kafka-request.log")
+    assert raised.value.hint
+
+
+async def test_a_disk_that_stands_still_does_not_keep_the_server_from_stopping(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    stuck = threading.Event()
+    monkeypatch.setattr(RollingFile, "write", lambda *_: stuck.wait(30))
+    monkeypatch.setattr("rollcall.server.request_log.CLOSE_SECONDS", 0.2)
+    began = time.monotonic()
+    async with (
+        served(logged(tmp_path)) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+        await eventually(lambda: server.request_log and not server.request_log._waiting)
+        await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+    assert time.monotonic() - began < 5
+    assert "1 lines of the request log were left unwritten" in caplog.text
+    stuck.set()
+    server.request_log._thread.join(5)
+    server.request_log._file.close()

@@ -1,0 +1,246 @@
+import asyncio
+import logging
+import socket
+import ssl
+from pathlib import Path
+
+import pytest
+import trustme
+
+from rollcall.errors import ConfigError
+from rollcall.protocol.sasl import Users
+from rollcall.server import (
+    ClientAuth,
+    Limits,
+    ListenerConfig,
+    SaslConfig,
+    SecurityProtocol,
+    TlsConfig,
+)
+from tests.server.test_authentication import PASSWORD, log_in
+from tests.server.wire import (
+    API_VERSIONS,
+    DESCRIBE_CLUSTER,
+    METADATA,
+    Peer,
+    eventually,
+    metric,
+    named,
+    only_listener,
+    request,
+    response,
+    served,
+)
+
+AUTHORITY = trustme.CA()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("tls")
+    certificate = AUTHORITY.issue_cert("127.0.0.1")
+    paths = {name: folder / f"{name}.pem" for name in ("certificate", "key", "authorities")}
+    paths["certificate"].write_bytes(b"".join(c.bytes() for c in certificate.cert_chain_pems))
+    certificate.private_key_pem.write_to_path(str(paths["key"]))
+    AUTHORITY.cert_pem.write_to_path(str(paths["authorities"]))
+    return paths
+
+
+def tls_listener(
+    files: dict[str, Path], client_auth: ClientAuth = ClientAuth.NONE, **more: object
+) -> ListenerConfig:
+    more.setdefault("security_protocol", SecurityProtocol.SSL)
+    return ListenerConfig(name="TLS", tls=TlsConfig(**files, client_auth=client_auth), **more)
+
+
+def client_context(certificate: trustme.LeafCert | None = None) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    AUTHORITY.configure_trust(context)
+    if certificate is not None:
+        certificate.configure_cert(context)
+    return context
+
+
+async def test_requests_are_answered_over_tls(files: dict[str, Path]) -> None:
+    async with (
+        served(None, tls_listener(files)) as server,
+        await Peer.connect(only_listener(server), ssl=client_context()) as peer,
+    ):
+        await peer.ask(API_VERSIONS, 3, named())
+        whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+        assert whom.cluster_id == "User:ANONYMOUS"
+        (info,) = server.registry
+        assert info.security_protocol == "SSL"
+
+
+async def test_large_requests_and_answers_fit_through_tls(files: dict[str, Path]) -> None:
+    topic = request("Metadata").MetadataRequestTopic(name="t" * 1000)
+    broker = response("Metadata").MetadataResponseBroker(host="h" * 1000)
+
+    def large(_: object) -> object:
+        return response("Metadata", brokers=[broker] * 1000)
+
+    async with (
+        served(None, tls_listener(files), handlers={METADATA: large}) as server,
+        await Peer.connect(only_listener(server), ssl=client_context()) as peer,
+    ):
+        for _ in range(3):
+            answer = await peer.ask(METADATA, 9, request("Metadata", topics=[topic] * 1000))
+            assert len(answer.brokers) == 1000
+
+
+@pytest.mark.parametrize("wanted", [ClientAuth.REQUESTED, ClientAuth.REQUIRED])
+async def test_the_principal_is_the_distinguished_name(
+    files: dict[str, Path], wanted: ClientAuth
+) -> None:
+    certificate = AUTHORITY.issue_cert(
+        "client.example", organization_name="Example", organization_unit_name="data, and more"
+    )
+    async with served(None, tls_listener(files, wanted)) as server:
+        context = client_context(certificate)
+        async with await Peer.connect(only_listener(server), ssl=context) as peer:
+            whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+    assert whom.cluster_id == "User:OU=data\\, and more,O=Example"
+
+
+async def test_a_requested_certificate_may_be_missing(files: dict[str, Path]) -> None:
+    async with (
+        served(None, tls_listener(files, ClientAuth.REQUESTED)) as server,
+        await Peer.connect(only_listener(server), ssl=client_context()) as peer,
+    ):
+        whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+    assert whom.cluster_id == "User:ANONYMOUS"
+
+
+@pytest.mark.parametrize("stranger", [False, True])
+async def test_35_5_client_authentication_hides_api_versions(
+    files: dict[str, Path], stranger: bool
+) -> None:
+    certificate = trustme.CA().issue_cert("client.example") if stranger else None
+    async with served(None, tls_listener(files, ClientAuth.REQUIRED)) as server:
+        with pytest.raises((ssl.SSLError, ConnectionError, AssertionError)):
+            async with await Peer.connect(
+                only_listener(server), ssl=client_context(certificate)
+            ) as peer:
+                await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+        labels = {"listener": "TLS", "reason": "tls_failed"}
+        await eventually(lambda: metric(server, "rollcall_refused_total", **labels) == 1)
+        assert metric(server, "rollcall_requests_total", listener="TLS") is None
+
+
+async def test_35_5_on_a_tls_port_nothing_is_answered_without_tls(
+    files: dict[str, Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    async with served(None, tls_listener(files)) as server:
+        for _ in range(3):
+            async with await Peer.connect(only_listener(server)) as peer:
+                peer.send(API_VERSIONS, 0, request("ApiVersions"))
+                answer = await peer.until_closed()
+                assert b"\0\x12" not in answer
+        lines = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
+    assert len(lines) == 1
+    assert "the first bytes are no TLS" in lines[0]
+
+
+async def test_511_4_a_tls_peer_is_in_the_registry_from_accept_on(files: dict[str, Path]) -> None:
+    config = tls_listener(files, limits=Limits(handshake_seconds=0.3))
+    async with served(None, config) as server:
+        async with await Peer.connect(only_listener(server)) as peer:
+            await eventually(lambda: len(server.registry) == 1)
+            assert await peer.until_closed() == b""
+        assert len(server.registry) == 0
+        labels = {"listener": "TLS", "reason": "handshake_timeout"}
+        assert metric(server, "rollcall_refused_total", **labels) == 1
+
+
+@pytest.mark.parametrize(
+    ("first_bytes", "said"),
+    [
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "begin a TLS handshake"),
+        (b"GET /metrics HTTP/1.1\r\n\r\n", "these bytes are HTTP"),
+    ],
+)
+async def test_tls_and_http_on_a_plaintext_port_get_one_line_with_a_hint(
+    first_bytes: bytes, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with served() as server:
+        for _ in range(3):
+            async with await Peer.connect(only_listener(server)) as peer:
+                peer.writer.write(first_bytes)
+                assert await peer.until_closed() == b""
+        lines = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
+    assert len(lines) == 1
+    assert said in lines[0]
+
+
+async def test_sasl_over_tls(files: dict[str, Path]) -> None:
+    config = tls_listener(
+        files,
+        security_protocol=SecurityProtocol.SASL_SSL,
+        sasl=SaslConfig(users=Users({"alice": PASSWORD})),
+    )
+    async with (
+        served(None, config) as server,
+        await Peer.connect(only_listener(server), ssl=client_context()) as peer,
+    ):
+        before = await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+        await log_in(peer, "SCRAM-SHA-512")
+        whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+        assert await peer.ask(API_VERSIONS, 0, request("ApiVersions")) == before
+    assert whom.cluster_id == "User:alice"
+
+
+async def test_tls_cut_into_single_bytes_is_still_tls(files: dict[str, Path]) -> None:
+    async with served(None, tls_listener(files)) as server:
+        port = only_listener(server).port
+
+        def slow_client() -> bytes:
+            incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+            tls = client_context().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
+            with socket.create_connection(("127.0.0.1", port), timeout=5) as plain:
+                plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+                def until(step):
+                    while True:
+                        try:
+                            return step()
+                        except ssl.SSLWantReadError:
+                            flush()
+                            incoming.write(plain.recv(65536))
+
+                def flush() -> None:
+                    for byte in outgoing.read():
+                        plain.sendall(bytes([byte]))
+
+                until(tls.do_handshake)
+                tls.write(b"\0\0\0\x0a\0\x12\0\0\0\0\0\1\xff\xff")
+                return until(lambda: tls.read(1000))
+
+        answer = await asyncio.to_thread(slow_client)
+    assert answer[4:10] == b"\0\0\0\1\0\0"
+
+
+def test_tls_files_that_do_not_fit_are_refused_with_a_hint(
+    files: dict[str, Path], tmp_path: Path
+) -> None:
+    from rollcall.server.tls import tls_context
+
+    junk = tmp_path / "junk.pem"
+    junk.write_text("not a certificate")
+    with pytest.raises(ConfigError) as raised:
+        tls_context(TlsConfig(certificate=junk, key=files["key"]))
+    assert "PEM" in str(raised.value.hint)
+
+
+async def test_who_says_goodbye_hears_the_same_and_need_not_wait(files: dict[str, Path]) -> None:
+    async with (
+        served(None, tls_listener(files)) as server,
+        await Peer.connect(
+            only_listener(server), ssl=client_context(), ssl_shutdown_timeout=10
+        ) as peer,
+    ):
+        await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+        async with asyncio.timeout(2):
+            peer.writer.close()
+            await peer.writer.wait_closed()
+        await eventually(lambda: len(server.registry) == 0)
