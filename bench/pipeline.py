@@ -8,7 +8,6 @@ anything is timed.
 
 import os
 import resource
-import statistics
 import subprocess
 import sys
 import time
@@ -23,7 +22,7 @@ from pyspark.sql import SparkSession
 from pyspark.storagelevel import StorageLevel
 
 from bench.pipeline_sql import statements
-from bench.rows import Row, Timing
+from bench.rows import Row, Timing, below, faster, timing, within
 from rollcall.pipeline.generate import GenerateSettings, generate_logs
 from rollcall.pipeline.lines import read_lines
 from rollcall.pipeline.recipes import request_logs
@@ -51,8 +50,10 @@ def measure(*, lines: int, rounds: int, growth: Sequence[float] = (0.25, 1, 4)) 
             same_tables(spark, json)
             ours, theirs = beside_duckdb(spark, json, rounds)
             what = f"parse and sum {lines:,} JSON lines"
-            yield within(f"{what}, CPU", "DuckDB, 2 threads", ours.cpu, theirs.cpu, 1.5)
-            yield within(f"{what}, time", "DuckDB, 2 threads", ours.seconds, theirs.seconds, 1.5)
+            yield within(f"{what}, CPU", "DuckDB, 2 threads", ours.cpu, theirs.cpu, 1.5, "s")
+            yield within(
+                f"{what}, time", "DuckDB, 2 threads", ours.seconds, theirs.seconds, 1.5, "s"
+            )
             yield rate(spark, text, ours.seconds, rounds, lines)
             yield from grown(spark, logs, growth, rounds)
         yield from cores(json, ours.seconds, rounds)
@@ -152,7 +153,7 @@ def rate(spark: SparkSession, paths: Sequence[str], json: Timing, rounds: int, l
     what = "lines per second, text form G"
     ratio = ours / theirs
     bar = "0.7x its JSON rate"
-    return _row(what, ours, "form J", theirs, "/s", ratio, bar, text.spread, met=ratio >= 0.7)
+    return Row(what, ours, "form J", theirs, "/s", ratio, bar, ratio >= 0.7, text.spread)
 
 
 def grown(spark: SparkSession, logs: Logs, growth: Sequence[float], rounds: int) -> Iterator[Row]:
@@ -165,20 +166,8 @@ def grown(spark: SparkSession, logs: Logs, growth: Sequence[float], rounds: int)
         taken = [timed(lambda: parse_and_sum(spark, paths), own_cpu)[0] for _ in range(rounds)]  # noqa: B023
         each = timing([seconds * 1e6 / lines for seconds in taken])
         first = first or each
-        ratio = each.median / first.median
         what = f"per line of {lines:,}, {MEMORY} heap, {peak_mb(spark):,.0f} MB resident at most"
-        bar = "within 15%"
-        yield _row(
-            what,
-            each.median,
-            "fewest",
-            first.median,
-            "us",
-            ratio,
-            bar,
-            each.spread,
-            met=ratio <= 1.15,
-        )
+        yield within(what, "the fewest", each, first, 1.15)
 
 
 def cores(paths: Sequence[str], two: Timing, rounds: int) -> Iterator[Row]:
@@ -187,18 +176,14 @@ def cores(paths: Sequence[str], two: Timing, rounds: int) -> Iterator[Row]:
         one = _cost(
             [timed(lambda: parse_and_sum(spark, paths), java_cpu(spark)) for _ in range(rounds)]
         ).seconds
-    ratio = one.median / two.median
-    bar = "1.6x faster"
-    yield _row(
-        "2 cores", two.median, "1 core", one.median, "s", ratio, bar, two.spread, met=ratio >= 1.6
-    )
+    yield faster("parse and sum on 2 cores", "1 core", two, one, 1.6, "s")
 
 
 def command(paths: Sequence[str], folder: Path, summing: Timing) -> Row:
     """The whole command: start, read, sum, write all tables."""
     taken = timing([run_command(paths, folder / f"tables-{turn}") for turn in range(2)])
     what = "rollcall pipeline run, start to all tables written"
-    return within(what, "parse and sum", taken, summing, 2.0)
+    return within(what, "parse and sum", taken, summing, 2.0, "s")
 
 
 def small_job(logs: Logs, folder: Path) -> Row:
@@ -206,11 +191,7 @@ def small_job(logs: Logs, folder: Path) -> Row:
         paths = logs.make(spark, "J", 1_000)
     taken = timing([run_command(paths, folder / f"small-{turn}") for turn in range(3)])
     what = "rollcall pipeline run on 1,000 lines"
-    bar = "at most 12 s"
-    met = taken.median <= 12
-    return _row(
-        what, taken.median, "the bar", 12.0, "s", taken.median / 12, bar, taken.spread, met=met
-    )
+    return below(what, "the bar", taken, Timing(12.0, 0.0), 12.0, "s")
 
 
 def run_command(paths: Sequence[str], tables: Path) -> float:
@@ -255,46 +236,5 @@ def java_pid(spark: SparkSession) -> int:
     return int(java.java.lang.ProcessHandle.current().pid())
 
 
-def timing(samples: Sequence[float]) -> Timing:
-    median = statistics.median(samples)
-    if len(samples) < 2:
-        return Timing(median, 0.0)
-    low, _, high = statistics.quantiles(samples, n=4)
-    return Timing(median, (high - low) / median)
-
-
 def _cost(taken: Sequence[tuple[float, float]]) -> Cost:
     return Cost(timing([seconds for seconds, _ in taken]), timing([cpu for _, cpu in taken]))
-
-
-def within(what: str, peer: str, ours: Timing, theirs: Timing, at_most: float) -> Row:
-    ratio = ours.median / theirs.median
-    bar = f"at most {at_most:g}x"
-    return _row(
-        what, ours.median, peer, theirs.median, "s", ratio, bar, ours.spread, met=ratio <= at_most
-    )
-
-
-def _row(
-    what: str,
-    ours: float,
-    peer: str,
-    theirs: float,
-    unit: str,
-    ratio: float,
-    bar: str,
-    spread: float,
-    *,
-    met: bool,
-) -> Row:
-    return Row(
-        what=what,
-        ours=ours,
-        peer=peer,
-        theirs=theirs,
-        unit=unit,
-        ratio=ratio,
-        bar=bar,
-        met=met,
-        spread=spread,
-    )
