@@ -83,7 +83,8 @@ FROM clients, range(6) AS nth(n),
   LATERAL (SELECT (SELECT max(hour) FROM slots) - to_hours((n * 8)::INT) AS began)
 """
 BROKER_ROWS = """
-SELECT b, hour, 'prod' AS cluster, 'broker-' || b AS broker, 'log' AS source, 'SASL_SSL' AS listener,
+SELECT b, hour, 'prod' AS cluster, 'broker-' || b AS broker, 'log' AS source,
+  'SASL_SSL' AS listener,
   {ranges} AS ranges, 40::BIGINT AS answers, hour AS first_seen,
   hour + INTERVAL 50 MINUTE AS last_seen
 FROM range({brokers}) AS ids(b), slots

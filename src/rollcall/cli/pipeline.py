@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Read request logs into tables (on Spark).")
 
-SMALL_BYTES = 32 << 20
+SMALL_BYTES = 8 << 20
 
 LogsArgument = Annotated[
     list[str], typer.Argument(metavar="LOGS...", help="Files, folders or patterns.")

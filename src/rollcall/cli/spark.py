@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -40,12 +41,10 @@ def need_spark() -> None:
         )
 
 
-def session_config(master: str, conf: Sequence[str], **more: Any) -> SessionConfig:
+def session_config(master: str, conf: Sequence[str]) -> SessionConfig:
     from rollcall.pipeline.session import SessionConfig
 
-    return SessionConfig(
-        master=master, conf=parse_conf(conf), java=_java(), cache=_cache_folder(), **more
-    )
+    return SessionConfig(master=master, conf=parse_conf(conf), java=_java(), cache=_cache_folder())
 
 
 def parse_conf(conf: Sequence[str]) -> dict[str, str]:
@@ -84,7 +83,8 @@ def store_of(tables: str) -> Iterator[Store]:
     from rollcall.pipeline.hadoop import Hadoop, HadoopStore
     from rollcall.pipeline.session import open_session
 
-    with open_session(session_config("local[1]", (), small=True)) as spark:
+    config = replace(session_config("local[1]", ()), small=True, cache=None)
+    with open_session(config) as spark:
         yield HadoopStore(Hadoop(spark), tables)
 
 

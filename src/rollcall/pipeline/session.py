@@ -2,7 +2,8 @@
 
 Half of a small job's time is Java loading some 15,000 classes. The first session leaves an
 archive of them behind when it ends (class-data sharing); later ones start from it. Java checks
-that an archive fits its version and class path, and does without when it does not.
+that an archive fits its version and class path, and does without when it does not. A session that
+failed leaves none: it may have seen too little.
 """
 
 from __future__ import annotations
@@ -50,6 +51,9 @@ ON_ONE_MACHINE = {
 IF_SMALL = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
+    # to compile Java for a few thousand lines takes longer than to do without
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 QUICK_START = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 
@@ -85,14 +89,22 @@ class SessionConfig:
         chosen["spark.driver.extraJavaOptions"] = f"{mine} {theirs}".strip()
         return chosen
 
+    @property
+    def archive(self) -> Path | None:
+        """Where the archive of classes is, or will be; Spark cuts Java's options at blanks."""
+        if self.cache is None or " " in str(self.cache):
+            return None
+        return self.cache / f"spark-{spark_version}.jsa"
+
+    @property
+    def makes_archive(self) -> bool:
+        return self.archive is not None and not self.archive.exists()
+
     def _archive_flags(self) -> str:
-        if self.cache is None:
+        if self.archive is None:
             return ""
-        archive = self.cache / f"spark-{spark_version}.jsa"
-        if " " in str(archive):  # Spark cuts these options at blanks
-            return ""
-        use = "SharedArchiveFile" if archive.exists() else "ArchiveClassesAtExit"
-        return f"-XX:{use}={archive} -Xshare:auto -Xlog:disable"
+        use = "ArchiveClassesAtExit" if self.makes_archive else "SharedArchiveFile"
+        return f"-XX:{use}={self.archive} -Xshare:auto -Xlog:disable"
 
 
 @contextmanager
@@ -104,8 +116,17 @@ def open_session(config: SessionConfig, name: str = "rollcall") -> Iterator[Spar
         context = _start(config, name, Path(log.name))
         try:
             yield SparkSession(context)
-        finally:
+        except BaseException:
             context.stop()
+            _end_java(config)
+            raise
+        context.stop()
+
+
+def _end_java(config: SessionConfig) -> None:
+    gateway: Any = SparkContext._gateway
+    if gateway is not None and gateway.proc is not None and config.makes_archive:
+        gateway.proc.kill()
 
 
 def _start(config: SessionConfig, name: str, log: Path) -> SparkContext:

@@ -58,7 +58,8 @@ def flat_client(client: Client) -> Row:
 def flat_impact(it: ClientImpact) -> Row:
     deciding = it.judgement.deciding
     row = flat_client(it.judgement.client)
-    del row["connections"]
+    for name in ("connections", "first_seen", "last_seen"):  # `clients` tells them
+        del row[name]
     return {
         "verdict": str(it.verdict),
         "owner": it.owner,

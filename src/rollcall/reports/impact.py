@@ -19,7 +19,8 @@ from rollcall.reports.owners import NOBODY_SAID, Owners
 from rollcall.reports.question import EVERYTHING, Question
 from rollcall.reports.reading import Reader, open_tables
 from rollcall.reports.remedies import Remedy, remedies
-from rollcall.reports.sightings import make_sightings
+from rollcall.reports.sightings import IDENTITY, make_sightings
+from rollcall.reports.values import Client
 from rollcall.reports.verdicts import Judge, Judgement, Verdict
 from rollcall.tables.folder import Snapshot
 
@@ -27,6 +28,8 @@ MIN_DAYS = 7
 MANY = 20
 """A host with more principals or software names than this looks like a proxy."""
 Pairs = Collection[tuple[int, int]]
+Times = tuple[Any, ...]
+"""First and last."""
 Application = tuple[str | None, str | None, str | None]
 """Cluster, principal and application: a client whatever its software was."""
 
@@ -44,6 +47,16 @@ FROM (
   FROM sightings WHERE api_key IN ({keys}) GROUP BY ALL
 )
 GROUP BY ALL HAVING bool_or((api_key, api_version) IN ({pairs}))
+"""
+TIMES = """
+WITH times AS (
+  SELECT hash({identity}) AS id, api_key, api_version, min(first_seen) AS f, max(last_seen) AS l
+  FROM {usage} WHERE NOT forwarded AND NOT replica AND {window}
+    AND (api_key, api_version) IN ({pairs}) GROUP BY ALL
+)
+SELECT cluster, principal, application, software_name, software_version, api_key, api_version,
+  min(f), max(l)
+FROM sightings JOIN times USING (id, api_key, api_version) GROUP BY ALL
 """
 PLACES = """
 SELECT cluster, principal, application, broker, hour, api_key, api_version
@@ -124,17 +137,14 @@ def impact(
     wanted, running = _release(target), _release(broker_release) if broker_release else None
     line_of(wanted)  # a target nobody knows is told before anything is read
     reader = open_tables(tables, question)
-    make_sightings(reader)
+    make_sightings(reader, exact_times=False)
     basis = reader.basis()
     told = read_told(reader, basis.heard)
     inventory = read_inventory(reader, common_ranges(told))
     judge = Judge(wanted)
-    refused = {
-        (use.api_key, use.api_version)
-        for client in inventory.clients
-        for use in client.uses
-        if judge.refuses(use.api_key, use.api_version)
-    }
+    pairs = {(use.api_key, use.api_version) for it in inventory.clients for use in it.uses}
+    refused = {pair for pair in pairs if judge.refuses(*pair)}
+    times = _read_times(reader, {pair for pair in pairs if not judge.accepts(*pair)})
     history = _read_history(reader, refused)
     below, reached = _read_ceilings(reader, refused, ceilings(reader, told, running))
     suspected = {row[0] for row in reader.rows(PROXIES, [MANY])}
@@ -142,7 +152,7 @@ def impact(
     for client in inventory.clients:
         who = client.cluster, client.principal, client.application
         judgement = judge.judge(
-            client,
+            _with_times(client, times),
             history.get(who, {}),
             {**below, **reached[who]} if who in reached else below,
             inventory.listeners[client.key],
@@ -158,6 +168,26 @@ def impact(
         tuple(sorted({*proxies, *suspected})),
         min_days,
     )
+
+
+def _read_times(reader: Reader, pairs: Pairs) -> Mapping[tuple[object, ...], Times]:
+    """The exact times of what is not simply accepted: few rows, so that the rest stays cheap."""
+    if not pairs:
+        return {}
+    words = {"usage": reader.table("usage"), "window": reader.window(), "pairs": _pairs(pairs)}
+    words["identity"] = ", ".join(IDENTITY)
+    return {row[:7]: row[7:] for row in reader.rows(TIMES.format(**words))}
+
+
+def _with_times(client: Client, times: Mapping[tuple[object, ...], Times]) -> Client:
+    if not times:
+        return client
+    who = client.cluster, client.principal, client.application, client.software
+    uses = []
+    for use in client.uses:
+        found = times.get((*who, use.software_version, use.api_key, use.api_version))
+        uses.append(use._replace(first=found[0], last=found[1]) if found else use)
+    return replace(client, uses=tuple(uses))
 
 
 def _read_history(
