@@ -103,6 +103,22 @@ def test_ctrl_c_ends_it_at_any_point_and_nothing_is_left(moment: str, tmp_path: 
         assert "Traceback" not in demo.text
 
 
+@pytest.mark.timeout(600)
+def test_it_shows_the_cluster_its_clients_a_restart_and_what_breaks(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    with running(folder, "--lines", "1k") as demo:
+        assert demo.end() == 0, demo.text
+    for name in ("kafka-python", "confluent-kafka", "aiokafka", "rollcall"):
+        assert f"{name} is in, as User:" in demo.text
+    assert "MIXED: not all brokers are the same" in demo.text
+    assert "broker 2: back, all others know" in demo.text
+    assert "1 of 3 brokers restarted" in demo.text
+    assert "clients break at 4.0.0" in demo.text
+    assert "User:billing" in demo.text.partition("rollcall report clients")[2]
+    assert (folder / "impact.html").stat().st_size > 10_000
+    assert demo.nothing_left()
+
+
 @pytest.mark.timeout(120)
 def test_without_clients_and_spark_it_says_what_it_leaves_out(tmp_path: Path) -> None:
     site = tmp_path / "site"

@@ -39,7 +39,7 @@ class Workspace:
         self._environment["ROLLCALL_CACHE"] = ""
 
     def run(self, command: str) -> str:
-        """What a command prints, errors too; each is run once."""
+        """What a command prints; each is run once."""
         if "--tables" in command and command not in MAKING:
             for making in MAKING:
                 self.run(making)
@@ -59,15 +59,15 @@ class Workspace:
             words,
             cwd=self.folder,
             env=self._environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            capture_output=True,
             text=True,
             timeout=SECONDS,
             check=False,
         )
-        assert not check or done.returncode == 0, done.stdout
+        assert not check or done.returncode == 0, done.stderr
         real = {address: shown for shown, address in self._addresses.items()}
-        return _replaced(done.stdout, real)
+        errors = done.stderr if "error: " in done.stderr else ""  # else it is progress
+        return _replaced(done.stdout + errors, real)
 
 
 def _addresses(cluster: RunningCluster) -> Iterator[tuple[str, str]]:
