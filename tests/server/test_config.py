@@ -53,6 +53,7 @@ def test_a_listener_that_cannot_work_is_refused_when_made(
         lambda: SaslConfig(users=USERS, failure_delay=-1),
         lambda: Limits(max_frame_bytes=0),
         lambda: Limits(idle_seconds=-1),
+        lambda: Limits(idle_seconds=float("nan")),
         lambda: RequestLogConfig(path=Path("x"), max_waiting=0),
         lambda: ServerConfig(processor=-1),
         lambda: ServerConfig(max_software=0),

@@ -117,6 +117,35 @@ async def test_connections_are_limited_per_address() -> None:
             peer.writer.transport.abort()
 
 
+async def test_what_an_address_holds_on_one_listener_is_no_matter_on_another() -> None:
+    limits = Limits(max_connections_per_address=1)
+    listeners = [ListenerConfig(name=name, limits=limits) for name in ("L", "M")]
+    async with served(None, *listeners) as server:
+        one, other = server.listeners.values()
+        async with await Peer.connect(one) as first, await Peer.connect(other) as second:
+            await first.ask(API_VERSIONS, 0, request("ApiVersions"))
+            await second.ask(API_VERSIONS, 0, request("ApiVersions"))
+            async with await Peer.connect(one) as beyond:
+                assert await beyond.until_closed() == b""
+
+
+async def test_each_way_to_be_slow_has_a_line_of_its_own(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with served(None, limited(frame_seconds=0.3)) as server:
+        async with await Peer.connect(only_listener(server)) as half:
+            half.writer.write(b"\0\0")
+            assert await half.until_closed() == b""
+        async with await Peer.connect(only_listener(server)) as mute:
+            await mute.ask(API_VERSIONS, 0, request("ApiVersions"))
+            (connection,) = server._processor.connections
+            connection.pause_writing()  # as asyncio does while the peer does not take its answers
+            assert await mute.until_closed() == b""
+    lines = [record.getMessage().rpartition(": ")[2] for record in caplog.records]
+    assert "the rest of a frame did not come in time" in lines
+    assert "it does not take its answers" in lines
+
+
 @pytest.mark.parametrize("size", [1001, 0x7FFFFFFF, -1, -0x80000000])
 async def test_a_length_is_checked_before_memory_is_taken(size: int) -> None:
     async with served(None, limited(max_frame_bytes=1000)) as server:

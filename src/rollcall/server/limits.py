@@ -30,5 +30,5 @@ class Limits:
     def __post_init__(self) -> None:
         for limit in fields(self):
             value = getattr(self, limit.name)
-            if value <= 0:
+            if not value > 0:  # TOML can say nan
                 raise ConfigError(f"the limit {limit.name} is {value}", hint="use more than 0")

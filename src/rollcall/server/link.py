@@ -254,7 +254,7 @@ class Link(asyncio.Protocol):
             self._set_deadline(limits.idle_seconds if idle else limits.frame_seconds)
 
     def _refuse(self, reason: Reason, text: str, *arguments: object, detail: object = None) -> None:
-        cause = Cause(self.info.listener, reason, self.info.peer_host, detail)
+        cause = Cause(self.info.listener, reason, self.info.peer_host, detail or text)
         now = self._listener.processor.loop.time()
         self._listener.refusals.note(cause, now, text, *arguments)
 

@@ -122,7 +122,7 @@ class Listener:
     def full_for(self, host: str) -> Reason | None:
         if self.registry.by_listener[self.name] >= self.limits.max_connections:
             return Reason.TOO_MANY_CONNECTIONS
-        if self.registry.by_address[host] >= self.limits.max_connections_per_address:
+        if self.registry.by_address[self.name, host] >= self.limits.max_connections_per_address:
             return Reason.TOO_MANY_PER_ADDRESS
         return None
 

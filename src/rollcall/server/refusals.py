@@ -1,8 +1,9 @@
 """What was refused: counted always, logged once per cause and interval.
 
 A cause is a listener, a reason, a peer's address and what sets this case apart from others of the
-same reason: the API and version of a request, the hint for a length that makes no sense. So a
-client that tries again and again is one line a minute, and a flood of causes ends at a bound.
+same reason: the API and version of a request, the hint for a length that makes no sense, else the
+words of the line. So a client that tries again and again is one line a minute, and a flood of
+causes ends at a bound.
 """
 
 from __future__ import annotations

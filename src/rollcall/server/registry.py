@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TypeVar
 
 from rollcall.server.gauge import SoftwareGauge, SoftwareLabel
+
+K = TypeVar("K")
 
 UNKNOWN: Final = "unknown"
 ANONYMOUS: Final = "User:ANONYMOUS"
@@ -83,14 +85,15 @@ def _iso(seconds: float) -> str:
 
 
 class ConnectionRegistry:
-    """All open connections of a node, how many each address holds, and their gauge."""
+    """All open connections of a node, how many each listener and address holds, their gauge."""
 
     MAX_SHARED_SETS: Final = 4096
 
     def __init__(self, max_software: int) -> None:
         self.gauge = SoftwareGauge(max_software)
-        self.by_address: Counter[str] = Counter()
         self.by_listener: Counter[str] = Counter()
+        self.by_address: Counter[tuple[str, str]] = Counter()
+        """By listener and the peer's address."""
         self._open: dict[ConnectionInfo, None] = {}
         self._shared_sets: dict[frozenset[tuple[int, int]], frozenset[tuple[int, int]]] = {}
 
@@ -103,8 +106,8 @@ class ConnectionRegistry:
 
     def add(self, info: ConnectionInfo) -> None:
         self._open[info] = None
-        self.by_address[info.peer_host] += 1
         self.by_listener[info.listener] += 1
+        self.by_address[info.listener, info.peer_host] += 1
         info.label = self.gauge.enter(info.software_name, info.software_version, info.listener)
 
     def remove(self, info: ConnectionInfo) -> None:
@@ -112,8 +115,8 @@ class ConnectionRegistry:
         if info not in self._open:
             return
         del self._open[info]
-        _take_one(self.by_address, info.peer_host)
         _take_one(self.by_listener, info.listener)
+        _take_one(self.by_address, (info.listener, info.peer_host))
         if info.label is not None:
             self.gauge.leave(info.label)
             info.label = None
@@ -146,7 +149,7 @@ class ConnectionRegistry:
             info.api_versions = self._shared_sets.setdefault(grown, grown)
 
 
-def _take_one(counts: Counter[str], key: str) -> None:
+def _take_one(counts: Counter[K], key: K) -> None:
     counts[key] -= 1
     if not counts[key]:
         del counts[key]

@@ -7,15 +7,12 @@ from rollcall.broker.answers.question import NodeFacts, Question
 from rollcall.broker.cache import NO_EPOCH, UNKNOWN_START_TIME, Broker, ClusterView, Endpoint
 from rollcall.broker.security import name_of
 from rollcall.protocol.dialects import KIP, dialect
-from rollcall.protocol.error_codes import ERROR_CODES, Errors
+from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.messages import Message
 
 KEY = 6
 FIRST_WITH_RACKS = 2
 FIRST_WITH_LISTENERS = 3
-STALE_CONTROLLER_EPOCH = next(
-    row.code for row in ERROR_CODES.values() if row.name == "STALE_CONTROLLER_EPOCH"
-)
 
 _Request = dialect(KIP).message_class("UpdateMetadataRequest")
 _Broker: type[Message] = _Request.UpdateMetadataBroker
@@ -56,7 +53,7 @@ def answer(asked: Question, node: NodeFacts) -> Message:
     """Take the view over, unless it is older than what this node has, or meant for another life."""
     view = read(asked.body, asked.version)
     if view.controller_epoch < node.cache.view.controller_epoch:
-        return _Response(error_code=STALE_CONTROLLER_EPOCH)
+        return _Response(error_code=Errors.STALE_CONTROLLER_EPOCH)
     if NO_EPOCH < asked.body.broker_epoch < node.broker_epoch or not _means(view, node):
         return _Response(error_code=Errors.STALE_BROKER_EPOCH)
     node.cache.replace(view)
