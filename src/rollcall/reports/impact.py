@@ -183,11 +183,16 @@ def _with_times(client: Client, times: Mapping[tuple[object, ...], Times]) -> Cl
     if not times:
         return client
     who = client.cluster, client.principal, client.application, client.software
-    uses = []
-    for use in client.uses:
-        found = times.get((*who, use.software_version, use.api_key, use.api_version))
-        uses.append(use._replace(first=found[0], last=found[1]) if found else use)
-    return replace(client, uses=tuple(uses))
+    found = {
+        use: times.get((*who, use.software_version, use.api_key, use.api_version))
+        for use in client.uses
+    }
+    if not any(found.values()):
+        return client
+    exact = (
+        use._replace(first=time[0], last=time[1]) if time else use for use, time in found.items()
+    )
+    return replace(client, uses=tuple(exact))
 
 
 def _read_history(
