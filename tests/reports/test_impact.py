@@ -471,7 +471,6 @@ def test_a_window_longer_than_the_bits_still_needs_7_days(tmp_path: Path) -> Non
 
 
 def test_the_answer_goes_into_a_notebook(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow", reason="there is no pyarrow to make a table with")
     table = judged(tmp_path, Made().told("3.9.0").use("Fetch", 3)).to_arrow()
     assert table.column("verdict").to_pylist() == ["breaks"]
     assert table.column("findings").to_pylist()[0][0]["api"] == "Fetch"

@@ -159,7 +159,8 @@ def to_arrow(rows: Iterable[Row]) -> Any:
         arrow = import_module("pyarrow")
     except ImportError:
         raise RollcallError(
-            "there is no pyarrow to make a table with", hint="`pip install pyarrow`"
+            "there is no pyarrow to make a table with",
+            hint="install it with `pip install 'rollcall[notebook]'`",
         ) from None
     return arrow.Table.from_pylist(list(rows))
 
