@@ -5,12 +5,12 @@ from __future__ import annotations
 from rollcall.catalog import Lack, Risk, Source, api_name, known_libraries
 from rollcall.cli.report_words import count, large, minute
 from rollcall.reports.ceilings import Origin
+from rollcall.reports.complaints import Complaint, Kind, Unit
+from rollcall.reports.findings import Finding, Verdict, Why
 from rollcall.reports.impact import ClientImpact
 from rollcall.reports.remedies import Remedy, Step
-from rollcall.reports.restarts import BrokerStarts
-from rollcall.reports.trouble import Complaint, Kind, Unit
+from rollcall.reports.starts import BrokerStarts
 from rollcall.reports.values import Client
-from rollcall.reports.verdicts import Finding, Verdict, Why
 
 ORIGINS = {
     Origin.LOG: "as it told in the log",

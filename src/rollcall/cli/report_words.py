@@ -6,10 +6,10 @@ from datetime import datetime
 
 from rollcall.reports.basis import Basis, Limit
 from rollcall.reports.clients import Clients
+from rollcall.reports.complaints import Trouble
+from rollcall.reports.findings import Verdict
 from rollcall.reports.impact import Impact
-from rollcall.reports.restarts import Restarts
-from rollcall.reports.trouble import Trouble
-from rollcall.reports.verdicts import Verdict
+from rollcall.reports.starts import Restarts
 
 LIMITS = {
     Limit.RAW_SASL: "SASL without a handshake, and all that comes before authentication on a SASL "

@@ -13,11 +13,11 @@ from rollcall.reports.basis import Basis
 from rollcall.reports.values import Client
 
 if TYPE_CHECKING:
+    from rollcall.reports.complaints import Complaint
+    from rollcall.reports.findings import Finding
     from rollcall.reports.impact import ClientImpact
     from rollcall.reports.remedies import Remedy
-    from rollcall.reports.restarts import BrokerStarts
-    from rollcall.reports.trouble import Complaint
-    from rollcall.reports.verdicts import Finding
+    from rollcall.reports.starts import BrokerStarts
 
 Row = dict[str, Any]
 
