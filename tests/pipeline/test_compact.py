@@ -13,7 +13,7 @@ from rollcall.pipeline import folding
 from rollcall.pipeline.compact import compact, compact_if_due, due_for_merge
 from rollcall.tables.cleaning import clean
 from rollcall.tables.errors import BusyError
-from rollcall.tables.folder import read_tables
+from rollcall.tables.folder import make_tables, read_tables
 from rollcall.tables.manifests import Kind, Manifest
 from rollcall.tables.stores import LocalStore
 from rollcall.tables.views import select
@@ -197,14 +197,31 @@ def test_sixteen_of_a_size_are_due_to_be_merged() -> None:
     assert due_for_merge([]) == ()
 
 
-def test_a_stream_merges_as_it_goes_and_folds_once_a_day(
+def test_a_stream_folds_once_a_day_and_merges_as_it_goes(
     spark: SparkSession, tables: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compaction, "FAN_IN", 3)
+    monkeypatch.setattr(compaction, "FAN_IN", 2)
     before = sums(tables)
     store = LocalStore(tables)
-    with open_writer(store, "test") as writer:
+    with open_writer(store, "test", clock=lambda: NOW) as writer:
         assert compact_if_due(spark, writer) is not None
         assert compact_if_due(spark, writer) is None
     assert [manifest.covers for manifest in read_tables(store).live] == [(1, 3)]
-    assert sums(tables) == before
+    for number in range(2):
+        read(spark, tables, put(tables.parent / f"more-{number}.log", lines(5, 500 + number * 5)))
+    with open_writer(store, "test", clock=lambda: NOW + HOUR) as writer:
+        assert compact_if_due(spark, writer) is not None
+        live = read_tables(store).live
+        assert [manifest.covers for manifest in live] == [(1, 3), (5, 6)]
+        assert [manifest.folded_ms for manifest in live] == [int(NOW * 1000)] * 2
+    assert sums(tables) != before
+    assert requests(tables) == 100
+
+
+def test_tables_without_rows_are_never_due(spark: SparkSession, tmp_path: Path) -> None:
+    store = LocalStore(tmp_path / "tables")
+    make_tables(store, "tests")
+    with open_writer(store, "test") as writer:
+        writer.commit(Manifest(1, Kind.FENCE, 0))
+        assert compact_if_due(spark, writer) is None
+        assert compact(spark, writer).manifests == 0

@@ -159,6 +159,11 @@ def test_the_maximum_is_that_of_the_hour(tmp_path: Path) -> None:
     assert verdict(judged(tmp_path / "b", after))[0] is Verdict.BREAKS
 
 
+def test_where_a_broker_told_two_maximums_in_one_hour_the_lower_counts(tmp_path: Path) -> None:
+    made = Made().told("0.10.1").told("1.0").use("Fetch", 3, days=[0], form="C")
+    assert verdict(judged(tmp_path, made)) == (Verdict.UNKNOWN, Why.REFUSED_AT_MAXIMUM)
+
+
 def test_without_an_answer_in_the_log_a_roll_call_tells_the_maximum(tmp_path: Path) -> None:
     made = Made().roll_call(0, release="0.10.1").use("Fetch", 3, form="C")
     deciding = only(judged(tmp_path, made)).judgement.deciding
@@ -466,7 +471,6 @@ def test_a_window_longer_than_the_bits_still_needs_7_days(tmp_path: Path) -> Non
 
 
 def test_the_answer_goes_into_a_notebook(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow", reason="there is no pyarrow to make a table with")
     table = judged(tmp_path, Made().told("3.9.0").use("Fetch", 3)).to_arrow()
     assert table.column("verdict").to_pylist() == ["breaks"]
     assert table.column("findings").to_pylist()[0][0]["api"] == "Fetch"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rollcall.reports import Limits, Trouble, trouble
-from rollcall.reports.trouble import Kind
+from rollcall.reports.complaints import Kind
 from tests.reports.making import Made, hour
 
 RDKAFKA = "librdkafka 2.4.0"

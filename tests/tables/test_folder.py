@@ -69,6 +69,7 @@ def test_a_manifest_survives_being_written_and_read() -> None:
         Counts(1, 10, 7, 2, 1, {"odd": 1}),
         ("/var/log",),
         {"topic-1": 41},
+        1_600_000_000_000,
     )
     assert manifests.parse(manifest.to_json()) == manifest
 

@@ -18,10 +18,10 @@ from rollcall.cli import report_words as words
 from rollcall.cli.output import print_table, safe_text
 from rollcall.cli.report_files import Answer, put_out
 from rollcall.errors import ConfigError, RollcallError
+from rollcall.reports.findings import Verdict
 from rollcall.reports.flat import flat_basis, flat_broker, flat_client, flat_complaint, flat_impact
 from rollcall.reports.impact import MIN_DAYS, ClientImpact
 from rollcall.reports.question import Question
-from rollcall.reports.verdicts import Verdict
 
 app = typer.Typer(no_args_is_help=True, help="Answer from the tables, without starting Spark.")
 

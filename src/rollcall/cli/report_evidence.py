@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from rollcall.catalog import Lack, Risk, Source, api_name, known_libraries
-from rollcall.cli.report_words import large, minute
+from rollcall.cli.report_words import count, large, minute
 from rollcall.reports.ceilings import Origin
+from rollcall.reports.complaints import Complaint, Kind, Unit
+from rollcall.reports.findings import Finding, Verdict, Why
 from rollcall.reports.impact import ClientImpact
 from rollcall.reports.remedies import Remedy, Step
-from rollcall.reports.restarts import BrokerStarts
-from rollcall.reports.trouble import Complaint, Kind, Unit
+from rollcall.reports.starts import BrokerStarts
 from rollcall.reports.values import Client
-from rollcall.reports.verdicts import Finding, Verdict, Why
 
 ORIGINS = {
     Origin.LOG: "as it told in the log",
@@ -64,7 +64,7 @@ def evidence(it: Finding) -> str:
         return "nothing was seen that says which versions it will use"
     if it.risk is not None:
         return _risk(it, it.risk)
-    seen = f"{api_name(it.api_key)} {_versions(it)}, {large(it.requests)} requests"
+    seen = f"{api_name(it.api_key)} {_versions(it)}, {count(it.requests, 'request')}"
     seen += f" from {minute(it.first)} to {minute(it.last)}" if it.first else ""
     if it.hosts:
         seen += f" on {', '.join(it.hosts[:5])}{', ...' if len(it.hosts) > 5 else ''}"
@@ -114,7 +114,7 @@ def remedy(it: Remedy) -> str:
         case Step.OTHER_TARGET:
             return f"or upgrade the brokers to {it.version}, which accepts it"
         case Step.FIND_OUT:
-            return "ask its owner which library it is: it told no name, and its versions fit none"
+            return "ask its owner which library it is: it told no name"
         case Step.TEST:
             return "try it against the target before the upgrade"
         case Step.WATCH:

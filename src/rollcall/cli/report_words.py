@@ -6,10 +6,10 @@ from datetime import datetime
 
 from rollcall.reports.basis import Basis, Limit
 from rollcall.reports.clients import Clients
+from rollcall.reports.complaints import Trouble
+from rollcall.reports.findings import Verdict
 from rollcall.reports.impact import Impact
-from rollcall.reports.restarts import Restarts
-from rollcall.reports.trouble import Trouble
-from rollcall.reports.verdicts import Verdict
+from rollcall.reports.starts import Restarts
 
 LIMITS = {
     Limit.RAW_SASL: "SASL without a handshake, and all that comes before authentication on a SASL "
@@ -29,9 +29,9 @@ def of_impact(report: Impact) -> str:
     counts, total = report.counts, len(report.clients)
     undecided = counts[Verdict.AT_RISK] + counts[Verdict.UNKNOWN]
     owners = len(report.breaking_owners)
-    owned = f", owned by {_count(owners, 'team')}" if owners else ""
+    owned = f", owned by {count(owners, 'team')}" if owners else ""
     return (
-        f"{counts[Verdict.BREAKS]} of {_count(total, 'client')} "
+        f"{counts[Verdict.BREAKS]} of {count(total, 'client')} "
         f"{'breaks' if counts[Verdict.BREAKS] == 1 else 'break'} at {report.target}{owned}; "
         f"{undecided} {'is' if undecided == 1 else 'are'} at risk or undecided; "
         f"{_rests_on(report.basis)}"
@@ -41,7 +41,7 @@ def of_impact(report: Impact) -> str:
 def of_clients(report: Clients) -> str:
     libraries = ", ".join(f"{name} {count}" for name, count in list(report.software.items())[:5])
     return (
-        f"{_count(len(report.clients), 'client')} of {_count(report.principals, 'principal')}"
+        f"{count(len(report.clients), 'client')} of {count(report.principals, 'principal')}"
         f"{f' ({libraries})' if libraries else ''}; {_rests_on(report.basis)}"
     )
 
@@ -57,7 +57,7 @@ def of_restarts(report: Restarts) -> str:
     together = (
         f"all up together since {minute(since)}" if since else "not known to be all up together"
     )
-    parts = [f"{restarted} of {_count(len(brokers), 'broker')} restarted", together]
+    parts = [f"{restarted} of {count(len(brokers), 'broker')} restarted", together]
     parts += [f"{flapping} flapping"] if flapping else []
     parts += [f"{silent} tell no start time"] if silent else []
     parts += [f"seen {minute(report.first)} to {minute(report.last)}"]
@@ -67,7 +67,7 @@ def of_restarts(report: Restarts) -> str:
 def of_trouble(report: Trouble) -> str:
     kinds = ", ".join(f"{kind} {count}" for kind, count in report.counts.items())
     return (
-        f"{_count(report.clients, 'client')} in trouble{f' ({kinds})' if kinds else ''}; "
+        f"{count(report.clients, 'client')} in trouble{f' ({kinds})' if kinds else ''}; "
         f"{_rests_on(report.basis)}"
     )
 
@@ -90,8 +90,8 @@ def on_basis(basis: Basis, min_days: int = 0) -> list[str]:
     told = []
     if hours:
         told.append(
-            f"Heard on {_count(basis.days, 'day')}; of each broker {_span(hours)} "
-            f"hours; {large(basis.lines)} lines read, {large(basis.rejected)} of them rejected."
+            f"Heard on {count(basis.days, 'day')}; of each broker {_span(hours)}; "
+            f"{large(basis.lines)} lines read, {large(basis.rejected)} of them rejected."
         )
     if basis.replica_requests or basis.forwarded_requests:
         told.append(
@@ -100,12 +100,12 @@ def on_basis(basis: Basis, min_days: int = 0) -> list[str]:
         )
     if basis.days < min_days:
         told.append(
-            f"TOO SHORT: {_count(basis.days, 'day')} heard, {min_days} wanted (--min-days). "
+            f"TOO SHORT: {count(basis.days, 'day')} heard, {min_days} wanted (--min-days). "
             "A version that is used once a month does not show in a week."
         )
     if basis.not_heard:
         names = ", ".join(basis.not_heard[:5]) + (", ..." if len(basis.not_heard) > 5 else "")
-        told.append(f"NOT HEARD: {_count(len(basis.not_heard), 'broker')} ({names}).")
+        told.append(f"NOT HEARD: {count(len(basis.not_heard), 'broker')} ({names}).")
     return told + [LIMITS[limit] for limit in basis.limits]
 
 
@@ -123,8 +123,8 @@ def large(number: int) -> str:
 
 def _span(numbers: list[int]) -> str:
     low, high = min(numbers), max(numbers)
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    return count(low, "hour") if low == high else f"{low:,} to {high:,} hours"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def count(number: int, noun: str) -> str:
+    return f"{large(number)} {noun}" if number == 1 else f"{large(number)} {noun}s"

@@ -48,21 +48,21 @@ def compact(spark: SparkSession, writer: Writer, keep: timedelta | None = None) 
         frames = _merged_frames(spark, snapshot, snapshot.live)
         now = datetime.fromtimestamp(writer.clock(), UTC).replace(tzinfo=None)
         frames = fold(frames, Folding.at(_newest(spark, snapshot, now), now, keep), merge_rows)
-    return _replace(writer, snapshot, snapshot.live, frames)
+    return _replace(writer, snapshot, snapshot.live, frames, folded_ms=writer.now_ms())
 
 
 def compact_if_due(spark: SparkSession, writer: Writer) -> Compacted | None:
     """What a stream does between its batches: merge sixteen of a size; fold once a day."""
     snapshot = writer.snapshot()
-    folded = [m.time_ms for m in snapshot.live if m.covers and m.covers[0] == 1]
-    first = min((m.time_ms for m in snapshot.live), default=writer.now_ms())
-    if writer.now_ms() - max([first, *folded]) > FOLD_EVERY.total_seconds() * 1000:
+    folded = max((manifest.folded_ms for manifest in snapshot.live), default=0)
+    age = timedelta(milliseconds=writer.now_ms() - folded)
+    if age > FOLD_EVERY and any(manifest.parts for manifest in snapshot.live):
         return compact(spark, writer)
     due = due_for_merge(snapshot.live)
     if not due:
         return None
     with explained(writer.store.address):
-        return _replace(writer, snapshot, due, _merged_frames(spark, snapshot, due))
+        return _replace(writer, snapshot, due, _merged_frames(spark, snapshot, due), folded)
 
 
 def due_for_merge(live: Sequence[Manifest]) -> Sequence[Manifest]:
@@ -112,6 +112,7 @@ def _replace(
     snapshot: Snapshot,
     chosen: Sequence[Manifest],
     frames: dict[str, DataFrame],
+    folded_ms: int,
 ) -> Compacted:
     attempt = Attempt.begin(snapshot.next_number)
     parts = write_parts(writer, attempt, frames)
@@ -131,6 +132,7 @@ def _replace(
             parts=parts,
             counts=sum((manifest.counts for manifest in chosen), Counts()),
             streams=streams,
+            folded_ms=folded_ms,
         )
     )
     before = sum(_bytes(manifest.parts) for manifest in chosen)

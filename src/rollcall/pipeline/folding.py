@@ -66,7 +66,7 @@ def drop_old(frames: Mapping[str, DataFrame], how: Folding) -> dict[str, DataFra
     kept = dict(frames)
     if how.dropped_before is None:
         return kept
-    cut = F.lit(how.dropped_before).cast("timestamp_ntz")
+    cut = _moment(how.dropped_before)
     for table in (USAGE, CONNECTIONS, CONNECTION_HOURS, BROKERS):
         if table.name in kept:
             kept[table.name] = kept[table.name].where(F.col("last_seen") >= cut)
@@ -78,7 +78,7 @@ def drop_old(frames: Mapping[str, DataFrame], how: Folding) -> dict[str, DataFra
 
 
 def with_days(rows: DataFrame, how: Folding) -> DataFrame:
-    old = F.col("hour") < F.lit(how.days_before).cast("timestamp_ntz")
+    old = F.col("hour") < _moment(how.days_before)
     day = _day(F.col("hour"))
     return rows.withColumn("hour", F.when(old, day).otherwise(F.col("hour")))
 
@@ -111,7 +111,7 @@ def split_connections(rows: DataFrame, how: Folding) -> tuple[DataFrame, DataFra
     nth = spark.sql(numbered("rollcall_connections"))
     whole = Window.partitionBy("cluster", "broker", "connection", "nth")
     ended = nth.withColumn("ended", F.max("last_seen").over(whole))
-    is_old = F.col("ended") < F.lit(how.connections_before).cast("timestamp_ntz")
+    is_old = F.col("ended") < _moment(how.connections_before)
     ended.where(is_old).select(*rows.columns).createOrReplaceTempView("rollcall_ended")
     connections = spark.sql(merge(CONNECTIONS, "rollcall_ended", Engine.SPARK))
     return ended.where(~is_old).select(*rows.columns), count_by_hour(connections)
@@ -137,3 +137,8 @@ def count_by_hour(connections: DataFrame) -> DataFrame:
 
 def _day(hour: Column) -> Column:
     return F.date_trunc("day", hour).cast("timestamp_ntz")
+
+
+def _moment(when: datetime) -> Column:
+    """As a text: a `datetime` without a zone would be taken for one of this machine's zone."""
+    return F.lit(when.isoformat(sep=" ")).cast("timestamp_ntz")

@@ -33,9 +33,6 @@ EARLY_ERROR = r',"response":\{(?:"throttleTimeMs":-?\d+,)?(?:"allow\w+":\w+,)?"e
 LATE_ERROR = r'"errorCode":(-?\d+)\},"connection":"'
 HAS_LATE_ERROR = '"requestApiKey":[39],'
 
-# Valid names only: a broker refuses others, and does not keep them (KIP-511).
-NAME = r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?"
-NAMES = rf'^\{{"clientSoftwareName":"({NAME})","clientSoftwareVersion":"({NAME})"\}},"response":'
 RANGES = r'"apiKeys":(\[[^\]]*\])'
 
 WANTED = """
@@ -75,26 +72,6 @@ def read(request: Column, who: Column) -> Column:
     The end of the line may be in it, closed or not: one more end does no harm.
     """
     return F.from_json(F.concat(request, who, F.lit("}}")), WANTED)
-
-
-def said(json: Column, bodies: Column) -> Column:
-    header, client = json.requestHeader, json.clientInformation
-    return F.struct(
-        client.isNotNull().alias("complete"),
-        header.requestApiKey.alias("api_key"),
-        header.requestApiVersion.alias("api_version"),
-        F.coalesce(header.requestApiVersionDeprecated, F.lit(False)).alias("deprecated"),
-        F.coalesce(json.isForwarded, F.lit(False)).alias("forwarded"),
-        header.clientId.alias("client_id"),
-        F.col("replica_id").try_cast("int").alias("replica_id"),
-        json.securityProtocol.alias("security_protocol"),
-        json.principal.alias("principal"),
-        json.listener.alias("listener"),
-        client.softwareName.alias("software_name"),
-        client.softwareVersion.alias("software_version"),
-        F.regexp_extract(bodies, NAMES, 1).alias("told_name"),
-        F.regexp_extract(bodies, NAMES, 2).alias("told_version"),
-    )
 
 
 def ranges(bodies: Column) -> Column:

@@ -19,6 +19,17 @@ REPLICA_APIS = (1, 2, 23)
 API_VERSIONS = 18
 LONGEST_TEXT = 256
 
+# An ApiVersions request, JSON or text. Valid names only: a broker refuses others, and does not
+# keep them (KIP-511).
+NAME = r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?"
+NAMES = (
+    rf'^(?:\{{"clientSoftwareName":"|client_software_name=)({NAME})'
+    rf'(?:","clientSoftwareVersion":"|,client_software_version=)({NAME})'
+    r'(?:"\},"response":|,_tagged_fields=\{\}\},response:)'
+)
+PARTY = 5
+"""How many parts `parse_text.read_who` finds."""
+
 ADDRESS = r"[0-9A-Fa-f.:]+(?:%[^:]*)?"
 ENDS = rf"^({ADDRESS}):\d+-({ADDRESS}):\d+(?:-\d+){{0,2}}$"
 """Local and remote address of a connection id; an IPv6 address is not in brackets."""
@@ -27,19 +38,31 @@ OLD_PEER = r"^(?:.*/)?\[?([^\[\]/]*?)\]?:\d+$"
 
 
 def read_cuts(cuts: DataFrame, settings: SourceSettings) -> DataFrame:
-    """The facts of each row, and `broker` filled in. A reject has no facts but its frame."""
+    """The facts of each row, and `broker` filled in. A reject has no facts but its frame.
+
+    Of `json` on the one hand and `head` and `party` on the other, one is null.
+    """
     request, who, bodies = F.col("request"), F.col("who"), F.col("bodies")
-    json = F.when(is_json(), parse_json.read(request, who))
-    said = F.when(is_json(), parse_json.said(F.col("json"), bodies)).otherwise(
-        parse_text.said(request, who, bodies)
-    )
     is_request = F.col("outcome") == REQUEST
     return (
-        cuts.withColumn("json", json)
-        .withColumn("said", F.when(F.col("shape").isNotNull(), said))
+        cuts.withColumns(
+            {
+                "json": F.when(is_json(), parse_json.read(request, who)),
+                "head": F.when(~is_json(), parse_text.read_request(request)),
+                "party": F.when(~is_json(), parse_text.read_who(who)),
+                "told_name": F.when(bodies.rlike(NAMES), F.regexp_extract(bodies, NAMES, 1)),
+                "told_version": F.regexp_extract(bodies, NAMES, 2),
+            }
+        )
+        .withColumns(
+            {"api_key": read_api_key(), "api_version": read_api_version(), "forwarded": forwarded()}
+        )
         .withColumn("reason", F.coalesce("reason", reason_of_parts()))
         .withColumn("outcome", outcome_of_parts())
-        .withColumns({name: F.when(is_request, fact) for name, fact in facts(settings).items()})
+        .withColumns(
+            {name: F.when(is_request, fact) for name, fact in (who_facts() | what_facts()).items()}
+        )
+        .withColumn("replica", F.when(is_request, is_replica(settings)))
     )
 
 
@@ -47,15 +70,28 @@ def is_json() -> Column:
     return F.col("shape") == "H"
 
 
+def read_api_key() -> Column:
+    named = parse_text.api_key(F.get("head", 0))
+    return F.coalesce("json.requestHeader.requestApiKey", named)
+
+
+def read_api_version() -> Column:
+    return F.coalesce(
+        F.col("json.requestHeader.requestApiVersion"), F.get("head", 1).try_cast("int")
+    )
+
+
+def forwarded() -> Column:
+    return F.when(F.col("shape").isNotNull(), F.coalesce("json.isForwarded", F.lit(False)))
+
+
 def reason_of_parts() -> Column:
     """Null for a request, and for what is no request line at all."""
-    said = F.col("said")
-    incomplete = said.api_version.isNull() | ~said.complete
-    return F.when(
-        said.isNotNull(),
-        F.when(is_json() & (incomplete | said.api_key.isNull()), BROKEN)
-        .when(incomplete, NO_FORM)
-        .when(said.api_key.isNull(), NO_API),
+    key, version = F.col("api_key"), F.col("api_version")
+    broken = key.isNull() | version.isNull() | F.col("json.clientInformation").isNull()
+    formless = version.isNull() | (F.size("party") < PARTY)
+    return F.when(is_json(), F.when(broken, BROKEN)).when(
+        ~is_json(), F.when(formless, NO_FORM).when(key.isNull(), NO_API)
     )
 
 
@@ -65,64 +101,68 @@ def outcome_of_parts() -> Column:
     )
 
 
-def facts(settings: SourceSettings) -> dict[str, Column]:
-    said = F.col("said")
+def who_facts() -> dict[str, Column]:
+    client_id = F.coalesce("json.requestHeader.clientId", nullif(F.get("head", 3), "null"))
     return {
-        "form": form_of(said),
-        "api_key": said.api_key,
-        "api_version": said.api_version,
-        "deprecated": said.deprecated,
-        "forwarded": said.forwarded,
-        "replica": is_replica(said, settings),
         "broker": F.coalesce("broker", address(1)),
         "host": F.coalesce(address(2), found(F.col("connection"), OLD_PEER, 1)),
         "connection": short(F.substring_index("connection", "/", -1)),
-        "listener": short(said.listener),
-        "security_protocol": said.security_protocol,
-        "principal": short(said.principal),
-        "client_id": short(F.nullif(said.client_id, F.lit(""))),
-        "software_name": software(said, "name"),
-        "software_version": software(said, "version"),
-        "error_code": F.col("error_code").try_cast("int"),
-        "ranges": F.when(said.api_key == API_VERSIONS, ranges_of(F.col("bodies"))),
+        "security_protocol": either("json.securityProtocol", 0),
+        "listener": short(either("json.listener", 1)),
+        "software_name": software("name", either("json.clientInformation.softwareName", 2)),
+        "software_version": software(
+            "version", either("json.clientInformation.softwareVersion", 3)
+        ),
+        "principal": short(either("json.principal", 4)),
+        "client_id": short(nullif(client_id, "")),
     }
 
 
-def form_of(said: Column) -> Column:
-    """The oldest form that could have written the line."""
-    return (
-        F.when(~is_json(), parse_text.form_of(F.col("request"), F.col("shape"), said))
-        .when(F.col("level") == "INFO", "J")
-        .when(said.deprecated, "I")
-        .otherwise("H")
-    )
+def what_facts() -> dict[str, Column]:
+    deprecated = F.coalesce("json.requestHeader.requestApiVersionDeprecated", F.lit(False))
+    text_form = parse_text.form_of(F.col("shape"), F.get("head", 0), F.col("party"))
+    # the oldest form that could have written the line
+    json_form = F.when(F.col("level") == "INFO", "J").when(deprecated, "I").otherwise("H")
+    return {
+        "form": F.when(is_json(), json_form).otherwise(text_form),
+        "deprecated": deprecated,
+        "replica_id": F.coalesce("replica_id", F.get("head", 2)).try_cast("int"),
+        "error_code": F.col("error_code").try_cast("int"),
+        "ranges": F.when(F.col("api_key") == API_VERSIONS, ranges_of(F.col("bodies"))),
+    }
 
 
-def is_replica(said: Column, settings: SourceSettings) -> Column:
+def is_replica(settings: SourceSettings) -> Column:
     """Traffic of the cluster's own; never told by the client id, which anyone may choose."""
-    inter_broker = [api.key for api in known_apis().values() if api.inter_broker]
-    asks_as_one = said.api_key.isin(*REPLICA_APIS) & (said.replica_id >= 0)
-    named = said.listener.isin(*settings.inter_broker) | said.principal.isin(*settings.inter_broker)
-    return (
-        said.api_key.isin(*inter_broker)
-        | F.coalesce(asks_as_one, F.lit(False))
-        | F.coalesce(named, F.lit(False))
-    )
+    key, known = F.col("api_key"), known_apis().values()
+    asks_as_one = key.isin(*REPLICA_APIS) & (F.col("replica_id") >= 0)
+    signs = [key.isin(*(api.key for api in known if api.inter_broker)), asks_as_one]
+    if settings.inter_broker:
+        signs += [F.col(name).isin(*settings.inter_broker) for name in ("listener", "principal")]
+    return F.greatest(*(F.coalesce(sign, F.lit(False)) for sign in signs))
 
 
-def software(said: Column, what: str) -> Column:
+def software(what: str, known: Column) -> Column:
     """What an ApiVersions request tells, else what the broker knew of the connection; a
     forwarded request came on a connection of another broker."""
-    tells = (said.api_key == API_VERSIONS) & (said.told_name != "")
-    known = F.nullif(said[f"software_{what}"], F.lit("unknown"))
-    return F.when(~said.forwarded, short(F.when(tells, said[f"told_{what}"]).otherwise(known)))
+    tells = (F.col("api_key") == API_VERSIONS) & F.col("told_name").isNotNull()
+    said = F.when(tells, F.col(f"told_{what}")).otherwise(nullif(known, "unknown"))
+    return F.when(~F.col("forwarded"), short(said))
 
 
 def ranges_of(bodies: Column) -> Column:
     """By key, so that the same ranges are equal; null where the answer is an error."""
     good = F.when(F.col("error_code") == "0", parse_json.ranges(bodies).cast(RANGES))
-    found = F.when(is_json(), good).otherwise(parse_text.ranges(bodies).cast(RANGES))
-    return F.when(F.size(found) > 0, F.array_sort(found))
+    told = F.when(is_json(), good).otherwise(parse_text.ranges(bodies).cast(RANGES))
+    return F.when(F.size(told) > 0, F.array_sort(told))
+
+
+def either(json: str, part: int) -> Column:
+    return F.coalesce(F.col(json), nullif(F.get("party", part), ""))
+
+
+def nullif(value: Column, nothing: str) -> Column:
+    return F.nullif(value, F.lit(nothing))
 
 
 def address(end: int) -> Column:

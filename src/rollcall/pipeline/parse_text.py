@@ -13,7 +13,6 @@ from pyspark.sql import functions as F
 
 from rollcall.catalog import api_names
 from rollcall.pipeline.parse_frame import FRAME
-from rollcall.pipeline.parse_json import NAME
 
 SEPARATOR = "\x01"
 INT = r"-?\d+"
@@ -34,11 +33,13 @@ AFTER_CLIENT_ID = {
         r";(?:Leaders|AliveBrokers|PartitionState):()"
     ),
 }
-# Each has four groups: API, version, client id, replica id.
+# Each has four groups: API, version, client id and replica id.
 HEADS = [
     # 1.0 to 2.7
-    rf"RequestHeader\(apiKey=(\w+), apiVersion=({INT}), clientId=(.*?), "
-    rf"correlationId={INT}\) -- {BODY}",
+    (
+        rf"RequestHeader\(apiKey=(\w+), apiVersion=({INT}), clientId=(.*?), "
+        rf"correlationId={INT}\) -- {BODY}"
+    ),
     # 0.9 to 0.11
     rf"\{{api_key=({INT}),api_version=({INT}),correlation_id={INT},client_id=(.*?)\}} -- {BODY}",
     *(
@@ -46,14 +47,16 @@ HEADS = [
         rf"CorrelationId: ?{INT}; ?ClientId: ?(.*?){after}"
         for name, after in AFTER_CLIENT_ID.items()
     ),
-    rf"Name: ?(ControlledShutdownRequest); ?Version: ?({INT}); ?CorrelationId: ?{INT};"
-    rf"(?: ?ClientId: ?(?:None|Some\((.*?)\));)? ?BrokerId: ()",
+    (
+        rf"Name: ?(ControlledShutdownRequest); ?Version: ?({INT}); ?CorrelationId: ?{INT};"
+        rf"(?: ?ClientId: ?(?:None|Some\((.*?)\));)? ?BrokerId: ()"
+    ),
 ]
 HEAD = rf"{FRAME}(?:{'|'.join(HEADS)}).*$"
 HEAD_PARTS = SEPARATOR.join(
-    "".join(f"${4 * at + group}" for at in range(len(HEADS))) for group in (1, 2, 3, 4)
+    "".join(f"${4 * at + group}" for at in range(len(HEADS))) for group in (1, 2, 4, 3)
 )
-"""Of each part, the one alternative that was found: all others are empty."""
+"""API, version, replica id and client id: of each, all alternatives but one are empty."""
 
 # connection, total and throttle time, the shape of the times, and all behind the protocol
 TAIL = (
@@ -68,12 +71,11 @@ OLDEST, OLD, NEW = "", "r", "rt"
 
 WHO = (
     r"(?s)^([A-Z_]+),principal:(.*?)(?:,listener:([^,]*))?"
-    r"(?:,clientInformation:ClientInformation\(softwareName=([^,()]*), softwareVersion=([^,()]*)\))?$"
+    r"(?:,clientInformation:ClientInformation\(softwareName=([^,()]*), "
+    r"softwareVersion=([^,()]*)\))?$"
 )
-NAMES = (
-    rf"^client_software_name=({NAME}),client_software_version=({NAME}),"
-    r"_tagged_fields=\{\}\},response:"
-)
+WHO_PARTS = "$1\x01$3\x01$4\x01$5\x01$2"
+"""Security protocol, listener, software name and version, principal."""
 # The last answer in the line is the broker's own.
 RANGES = r"(?s)^.*,response:\{error_code=0,api_(?:keys|versions)=\[([^\]]*)\]"
 RANGE = r"\{api_key=(\d+),min_version=(\d+),max_version=(\d+)"
@@ -87,35 +89,18 @@ def cut_tail(text: Column) -> Column:
     return F.regexp_replace(text, TAIL, TAIL_PARTS)
 
 
-def said(request: Column, who: Column, bodies: Column) -> Column:
-    api, version = F.split_part(request, F.lit(SEPARATOR), F.lit(1)), part_of(request, 2)
-    replica = F.substring_index(request, SEPARATOR, -1)
-    around = F.length(api) + F.length(version) + F.length(replica) + 3
-    client_id = F.substring(
-        request, F.length(api) + F.length(version) + 3, F.length(request) - around
-    )
-    return F.struct(
-        ((who == "") | who.rlike(WHO)).alias("complete"),
-        api_key(api).alias("api_key"),
-        version.try_cast("int").alias("api_version"),
-        F.lit(False).alias("deprecated"),
-        F.lit(False).alias("forwarded"),
-        F.nullif(client_id, F.lit("null")).alias("client_id"),
-        replica.try_cast("int").alias("replica_id"),
-        *(
-            F.nullif(F.regexp_extract(who, WHO, group), F.lit("")).alias(name)
-            for group, name in enumerate(
-                ("security_protocol", "principal", "listener", "software_name", "software_version"),
-                start=1,
-            )
-        ),
-        F.regexp_extract(bodies, NAMES, 1).alias("told_name"),
-        F.regexp_extract(bodies, NAMES, 2).alias("told_version"),
-    )
+def read_request(request: Column) -> Column:
+    """API, version, replica id, client id."""
+    return F.split(request, SEPARATOR, 4)
 
 
-def part_of(request: Column, number: int) -> Column:
-    return F.split_part(request, F.lit(SEPARATOR), F.lit(number))
+def read_who(who: Column) -> Column:
+    """As WHO_PARTS has it; one text only if it is none of ours; empty texts before 0.9."""
+    return F.split(
+        F.when(who == "", SEPARATOR * 4).otherwise(F.regexp_replace(who, WHO, WHO_PARTS)),
+        SEPARATOR,
+        5,
+    )
 
 
 def api_key(name: Column) -> Column:
@@ -124,15 +109,14 @@ def api_key(name: Column) -> Column:
     return F.coalesce(name.try_cast("int"), F.try_element_at(keys, name))
 
 
-def form_of(request: Column, shape: Column, said: Column) -> Column:
-    is_header = part_of(request, 1).rlike("^[A-Z_]+$")
+def form_of(shape: Column, api: Column, who: Column) -> Column:
     return (
-        F.when(said.software_name.isNotNull(), "G")
-        .when(is_header, "F")
+        F.when(F.get(who, 2) != "", "G")
+        .when(api.rlike("^[A-Z_]+$"), "F")
         .when(shape == NEW, "E")
         .when(shape == OLDEST, "A")
-        .when(said.principal.isNull(), "B")
-        .when(said.listener.isNotNull(), "D")
+        .when(F.get(who, 0) == "", "B")
+        .when(F.get(who, 1) != "", "D")
         .otherwise("C")
     )
 

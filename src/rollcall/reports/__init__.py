@@ -19,25 +19,32 @@ In reading order:
     clients     the answer: who is on the cluster
     ceilings    the highest version that a broker had
     history     whether a client is done with an old version
+    findings    what a judgement is made of
     verdicts    what a target does to a client: the rules
     remedies    what to do about it
     owners      whom to write to
+    refused     what is read of versions that a target refuses
     impact      the answer: what breaks at an upgrade
+    starts      what roll calls tell of broker starts
     restarts    the answer: when brokers started
+    complaints  what misbehaving is
     trouble     the answer: who misbehaves
+    over_time   library versions day by day
     flat        answers as plain rows
 """
 
 from rollcall.reports.basis import Basis, HeardBroker, Limit
 from rollcall.reports.clients import Clients, clients
+from rollcall.reports.complaints import Limits, Trouble
+from rollcall.reports.findings import Finding, Judgement, Verdict, Why
 from rollcall.reports.impact import ClientImpact, Impact, impact
 from rollcall.reports.owners import Owners, read_owners
 from rollcall.reports.question import Question
 from rollcall.reports.remedies import Remedy, Step
-from rollcall.reports.restarts import Restarts, restarts
-from rollcall.reports.trouble import Limits, Trouble, trouble
+from rollcall.reports.restarts import restarts
+from rollcall.reports.starts import Restarts
+from rollcall.reports.trouble import trouble
 from rollcall.reports.values import Client, ClientKey, Use
-from rollcall.reports.verdicts import Finding, Judgement, Verdict, Why
 
 __all__ = [
     "Basis",

@@ -7,10 +7,10 @@ oldest release has that writes this form of the log.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -100,9 +100,8 @@ class Ceilings:
         for entries in self._by_origin(used.broker):
             having = [it for it in entries if used.api_key in it.ranges]
             if having:
-                at = bisect_right([it.time for it in having], used.hour)
-                told = having[max(at - 1, 0)]
-                return told.ranges[used.api_key].high, told.origin
+                told = _in_effect(having, used.hour)
+                return min(it.ranges[used.api_key].high for it in told), told[0].origin
         maximum, origin = self._floor(used.broker, used.api_key)
         return (maximum, origin) if maximum >= highest else (highest, Origin.FLOOR)
 
@@ -117,3 +116,13 @@ class Ceilings:
         form = self.floors.get(broker)
         range_ = ranges_of(log_form(form).since).get(api_key) if form else None
         return (range_.high if range_ else -1), Origin.FLOOR
+
+
+def _in_effect(entries: list[Told], hour: datetime) -> list[Told]:
+    """What was told last before that hour, and during it; when nothing was, the first after.
+
+    A row at midnight may stand for the whole day."""
+    span = timedelta(hours=1) if hour.hour else timedelta(days=1)
+    times = [it.time for it in entries]
+    first = max(bisect_left(times, hour) - 1, 0)
+    return entries[first : max(bisect_left(times, hour + span), first + 1)]

@@ -11,7 +11,7 @@ from rollcall.reports.basis import Basis
 from rollcall.reports.brokers import common_ranges, read_told, releases_of
 from rollcall.reports.connections import count_connections
 from rollcall.reports.flat import flat_client, to_arrow
-from rollcall.reports.inventory import read_inventory, with_connections
+from rollcall.reports.inventory import read_inventory
 from rollcall.reports.question import EVERYTHING, Question
 from rollcall.reports.reading import open_tables
 from rollcall.reports.sightings import make_sightings
@@ -52,10 +52,9 @@ def clients(tables: Path | str | Snapshot, *, question: Question = EVERYTHING) -
     make_sightings(reader)
     basis = reader.basis()
     told = read_told(reader, basis.heard)
-    inventory = read_inventory(reader, common_ranges(told))
-    found = with_connections(inventory.clients, count_connections(reader))
+    inventory = read_inventory(reader, common_ranges(told), count_connections(reader))
     return Clients(
         replace(basis, unidentified_requests=inventory.unidentified_requests),
         releases_of(told),
-        tuple(sorted(found, key=lambda it: -it.requests)),
+        tuple(sorted(inventory.clients, key=lambda it: -it.requests)),
     )

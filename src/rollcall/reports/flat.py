@@ -13,11 +13,11 @@ from rollcall.reports.basis import Basis
 from rollcall.reports.values import Client
 
 if TYPE_CHECKING:
+    from rollcall.reports.complaints import Complaint
+    from rollcall.reports.findings import Finding
     from rollcall.reports.impact import ClientImpact
     from rollcall.reports.remedies import Remedy
-    from rollcall.reports.restarts import BrokerStarts
-    from rollcall.reports.trouble import Complaint
-    from rollcall.reports.verdicts import Finding
+    from rollcall.reports.starts import BrokerStarts
 
 Row = dict[str, Any]
 
@@ -159,7 +159,8 @@ def to_arrow(rows: Iterable[Row]) -> Any:
         arrow = import_module("pyarrow")
     except ImportError:
         raise RollcallError(
-            "there is no pyarrow to make a table with", hint="`pip install pyarrow`"
+            "there is no pyarrow to make a table with",
+            hint="install it with `pip install 'rollcall[notebook]'`",
         ) from None
     return arrow.Table.from_pylist(list(rows))
 

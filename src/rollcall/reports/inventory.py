@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from types import MappingProxyType
 
 from rollcall.catalog import (
     LibraryGuess,
@@ -15,6 +16,7 @@ from rollcall.catalog import (
 from rollcall.reports.reading import Reader
 from rollcall.reports.values import Client, ClientKey, Use
 
+NO_COUNTS: Mapping[ClientKey, int] = MappingProxyType({})
 HOSTS_SHOWN = 20
 IDS_SHOWN = 5
 KEY = "cluster, principal, application, software_name"
@@ -51,7 +53,11 @@ class Inventory:
         return sum(client.requests for client in self.clients if not client.is_identified)
 
 
-def read_inventory(reader: Reader, told: Mapping[str | None, Ranges]) -> Inventory:
+def read_inventory(
+    reader: Reader,
+    told: Mapping[str | None, Ranges],
+    connections: Mapping[ClientKey, int] = NO_COUNTS,
+) -> Inventory:
     """Clients with their libraries; `told` is what the brokers of each cluster have in common."""
     uses = {
         ClientKey(*key): tuple(Use(*row[4:]) for row in rows)
@@ -62,24 +68,21 @@ def read_inventory(reader: Reader, told: Mapping[str | None, Ranges]) -> Invento
     for row in reader.rows(PEOPLE.format(**WORDS)):
         key = ClientKey(*row[:4])
         listeners[key] = tuple(row[9] or ())
+        client_ids = tuple(row[7] or ())
         client = Client(
             *key,
             uses=uses[key],
             inferred_requests=row[4],
+            guesses=identify.guesses(key, uses[key], client_ids),
             hosts=tuple(row[5] or ()),
             host_count=row[6],
-            client_ids=tuple(row[7] or ()),
+            client_ids=client_ids,
             client_id_count=row[8],
             other_names=tuple(row[10] or ()),
+            connections=connections.get(key, 0),
         )
-        clients.append(client.with_guesses(identify.guesses(client)))
+        clients.append(client)
     return Inventory(tuple(clients), listeners)
-
-
-def with_connections(
-    clients: Iterable[Client], counts: Mapping[ClientKey, int]
-) -> tuple[Client, ...]:
-    return tuple(replace(it, connections=counts.get(it.key, 0)) for it in clients)
 
 
 Versions = tuple[tuple[int, tuple[int, ...]], ...]
@@ -94,26 +97,31 @@ class Identifier:
         self._inferred: dict[tuple[str | None, str | None, Versions], LibraryGuess] = {}
         self._own_ids = [it for row in known_libraries().values() for it in row.client_ids]
 
-    def guesses(self, client: Client) -> Mapping[str | None, LibraryGuess]:
-        versions = dict.fromkeys(use.software_version for use in client.uses)
-        if client.software is not None:
-            return {version: self._report(client.software, version) for version in versions}
-        return {version: self._infer(client) for version in versions}
+    def guesses(
+        self, client: ClientKey, uses: Sequence[Use], client_ids: Sequence[str]
+    ) -> Mapping[str | None, LibraryGuess]:
+        """The library for each software version that was told."""
+        if client.software is None:
+            return {None: self._infer(client.cluster, uses, client_ids)}
+        versions = dict.fromkeys(use.software_version for use in uses)
+        return {version: self._report(client.software, version) for version in versions}
 
     def _report(self, name: str, version: str | None) -> LibraryGuess:
         if (name, version) not in self._reported:
             self._reported[name, version] = identify_library(name, version)
         return self._reported[name, version]
 
-    def _infer(self, client: Client) -> LibraryGuess:
-        versions = _versions(client.uses)
-        client_id = next(filter(self._is_default, client.client_ids), None)
-        asked = client.cluster, client_id, versions
+    def _infer(
+        self, cluster: str | None, uses: Sequence[Use], client_ids: Sequence[str]
+    ) -> LibraryGuess:
+        versions = _versions(uses)
+        client_id = next(filter(self._is_default, client_ids), None)
+        asked = cluster, client_id, versions
         if asked not in self._inferred:
             self._inferred[asked] = identify_library(
                 client_id=client_id,
                 api_versions=dict(versions),
-                broker_ranges=self._told.get(client.cluster),
+                broker_ranges=self._told.get(cluster),
             )
         return self._inferred[asked]
 
@@ -126,9 +134,3 @@ def _versions(uses: Iterable[Use]) -> Versions:
         (key, tuple(dict.fromkeys(use.api_version for use in rows)))
         for key, rows in groupby(uses, lambda use: use.api_key)
     )
-
-
-def libraries_of(client: Client) -> Iterator[str]:
-    """Every library that it may be."""
-    for guess in (client.guesses or {}).values():
-        yield from (candidate.library for candidate in guess.candidates)

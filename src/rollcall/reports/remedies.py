@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rollcall.catalog import Release, accepts, line_of
-from rollcall.reports.verdicts import Finding, Judgement, Verdict, Why
+from rollcall.reports.findings import Finding, Judgement, Verdict, Why
 
 
 class Step(StrEnum):

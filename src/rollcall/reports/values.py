@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -99,9 +99,6 @@ class Client:
 
     def guess(self, software_version: str | None) -> LibraryGuess | None:
         return (self.guesses or {}).get(software_version)
-
-    def with_guesses(self, guesses: Mapping[str | None, LibraryGuess]) -> Client:
-        return replace(self, guesses=guesses)
 
 
 class ClientKey(NamedTuple):

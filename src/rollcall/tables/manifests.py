@@ -67,6 +67,8 @@ class Manifest:
     """What the batch was told to read."""
     streams: Mapping[str, int] = field(default_factory=dict)
     """The last batch that is in the tables, of each stream that Spark counts."""
+    folded_ms: int = 0
+    """When old rows were last turned into totals."""
 
     def replaces(self, number: int) -> bool:
         return self.covers is not None and self.covers[0] <= number <= self.covers[1]
@@ -100,6 +102,7 @@ def parse(content: bytes) -> Manifest | None:
         counts=Counts(**raw["counts"]),
         sources=tuple(raw["sources"]),
         streams=raw["streams"],
+        folded_ms=raw["folded_ms"],
     )
 
 

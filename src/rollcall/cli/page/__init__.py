@@ -22,7 +22,7 @@ from importlib.resources import files
 
 from rollcall.cli.output import safe_text
 from rollcall.reports.over_time import OverTime
-from rollcall.reports.restarts import Restarts
+from rollcall.reports.starts import Restarts
 
 PAGE = """<!doctype html>
 <html lang="en">

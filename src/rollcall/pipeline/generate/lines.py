@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from typing import Any, cast
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from rollcall.pipeline.generate.bodies import GROUP, MEMBER, NAME, OFFSET, PEER, SIZE, VERSION
 from rollcall.pipeline.generate.plan import SHARES, Plan
@@ -52,8 +55,18 @@ def generate_lines(spark: SparkSession, plan: Plan) -> DataFrame:
 
 
 def small(spark: SparkSession, rows: Iterable[tuple[object, ...]], schema: str) -> DataFrame:
-    """A table of a plan, which every task gets as a whole."""
-    return F.broadcast(spark.createDataFrame([*rows], schema, verifySchema=False))
+    """A table of a plan, which every task gets as a whole.
+
+    It goes to Java as one text of JSON: `createDataFrame` would start Python workers for it.
+    """
+    names = cast("StructType", StructType.fromDDL(schema)).names
+    text = "\n".join(json.dumps(dict(zip(names, row, strict=True))) for row in rows)
+    java: Any = spark.sparkContext._jvm
+    dataset = spark._jsparkSession.createDataset(
+        [text], java.org.apache.spark.sql.Encoders.STRING()
+    )
+    lines = DataFrame(dataset.toDF(), spark).select(F.explode(F.split("value", "\n")).alias("row"))
+    return F.broadcast(lines.select(F.from_json("row", schema).alias("row")).select("row.*"))
 
 
 def with_place(numbers: DataFrame, spark: SparkSession, plan: Plan) -> DataFrame:

@@ -255,10 +255,11 @@ class Plan:
         return [broker.neighbour for broker in self.fleet.brokers[:BROKERS_TOLD]]
 
 
-def cut_at_marks(text: str) -> list[tuple[str, str]]:
+def cut_at_marks(text: str) -> list[dict[str, str]]:
     """Each piece of a text with the mark that follows it; the last is followed by none."""
     pieces = re.split(f"([{MARKS}])", text)
-    return [*zip(pieces[::2], [*pieces[1::2], ""], strict=True)]
+    marks = [*pieces[1::2], ""]
+    return [{"text": a, "mark": b} for a, b in zip(pieces[::2], marks, strict=True)]
 
 
 def shapes_of(step: Step) -> Sequence[tuple[int, int]]:
