@@ -81,20 +81,24 @@ def running(folder: Path, *arguments: str, **environment: str) -> Iterator[Demo]
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
-    "moment",
+    ("moment", "pause"),
     [
-        "[1/",
-        "$ rollcall brokers",
-        "[2/",
-        "kafka-python is in",
-        "broker 2: waiting",
-        "broker 2: down",
-        "$ rollcall generate-logs",
+        ("[1/", 0),
+        ("$ rollcall brokers", 0),
+        ("[2/", 0),
+        ("kafka-python is in", 0),
+        ("broker 2: waiting", 0),
+        ("broker 2: down", 0),
+        ("$ rollcall generate-logs", 2),  # Spark is starting
+        ("$ rollcall generate-logs", 12),  # Spark is at work
     ],
 )
-def test_ctrl_c_ends_it_at_any_point_and_nothing_is_left(moment: str, tmp_path: Path) -> None:
-    with running(tmp_path / "demo", "--lines", "1k") as demo:
+def test_ctrl_c_ends_it_at_any_point_and_nothing_is_left(
+    moment: str, pause: float, tmp_path: Path
+) -> None:
+    with running(tmp_path / "demo", "--lines", "50k") as demo:
         demo.until(moment)
+        time.sleep(pause)
         os.kill(demo.process.pid, signal.SIGINT)
         began = time.monotonic()
         assert demo.end() == 130

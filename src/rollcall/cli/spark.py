@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -39,6 +40,8 @@ def need_spark() -> None:
             "PySpark is not installed, and the pipeline runs on it",
             hint="pip install 'rollcall[pipeline]'; it needs Java 17 or newer, too",
         )
+    # py4j tells of Ctrl-C in the root logger, with a trace: what matters is raised anyway
+    logging.getLogger().addHandler(logging.NullHandler())
 
 
 def session_config(master: str, conf: Sequence[str]) -> SessionConfig:

@@ -9,8 +9,10 @@ failed leaves none: it may have seen too little.
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -137,10 +139,27 @@ def _start(config: SessionConfig, name: str, log: Path) -> SparkContext:
         with log.open("ab") as output:
             running = SparkContext._gateway
             launch: Callable[..., Any] = launch_gateway
-            gateway = running or launch(conf, {"stdout": output, "stderr": output})
+            with _uninterrupted():
+                gateway = running or launch(conf, {"stdout": output, "stderr": output})
             return SparkContext(conf=conf, gateway=gateway)
     except (PySparkException, Py4JError, OSError) as error:
         raise _no_start(config, error, log) from error
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until Java has been found: left half-way, Java would be left running."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _no_start(config: SessionConfig, error: Exception, log: Path) -> SparkError:
