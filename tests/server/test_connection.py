@@ -219,6 +219,17 @@ async def test_others_are_served_between_the_requests_that_a_client_sends_at_onc
     assert seen.index("one") < 1000
 
 
+async def test_a_client_that_closes_its_own_end_still_gets_the_answers() -> None:
+    async with served() as server, await Peer.connect(only_listener(server)) as peer:
+        for _ in range(500):
+            peer.send(METADATA, 1, request("Metadata", topics=None))
+        peer.writer.write_eof()
+        for _ in range(500):
+            await peer.next_answer()
+        assert await peer.until_closed() == b""
+        await eventually(lambda: len(server.registry) == 0)
+
+
 async def test_a_client_that_does_not_read_is_not_read_either() -> None:
     served_requests = 0
 

@@ -37,6 +37,7 @@ class Link(asyncio.Protocol):
     __slots__ = (
         "_blocked",
         "_closing",
+        "_finishing",
         "_frames",
         "_listener",
         "_paused",
@@ -60,6 +61,8 @@ class Link(asyncio.Protocol):
         self._blocked = False
         """The peer does not take its answers."""
         self._paused = False
+        self._finishing = False
+        """What has come is answered, nothing more is read."""
         self._closing = False
         self.deadline = NEVER
 
@@ -108,13 +111,18 @@ class Link(asyncio.Protocol):
             self._established()
 
     def data_received(self, data: bytes) -> None:
-        if self._closing:
+        if self._closing or self._finishing:
             return
         self._listener.metrics.received_bytes[self.info.listener] += len(data)
         if self._tls is None:
             self._receive(data)
         else:
             self._receive_tls(self._tls, data)
+
+    def eof_received(self) -> bool:
+        """Who closes its own end after its requests still gets the answers that are to be had."""
+        self._finishing = bool(self._waiting) and self._work is None
+        return self._finishing
 
     def pause_writing(self) -> None:
         self._blocked = True
@@ -151,12 +159,9 @@ class Link(asyncio.Protocol):
             self._close()
 
     def finish(self) -> None:
-        """Close as soon as the request in work, if there is one, is answered."""
-        self._waiting = None
-        if self._work is None:
-            self._close()
-        else:
-            self._closing = True
+        """Close as soon as what has come is answered."""
+        self._finishing = True
+        self._proceed()
 
     def abort(self) -> None:
         self._closing = True
@@ -219,9 +224,11 @@ class Link(asyncio.Protocol):
                 break
             served += 1
             self._serve(self._waiting.popleft())
-        stop = bool(self._waiting) or self._blocked
         if not self._waiting:
             self._waiting = None
+            if self._finishing and self._work is None:
+                self._close()
+        stop = self._waiting is not None or self._blocked or self._finishing
         if stop != self._paused and not self._transport.is_closing():
             self._paused = stop
             if stop:
