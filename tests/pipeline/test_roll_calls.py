@@ -66,8 +66,17 @@ def test_a_file_that_grew_is_continued(spark: SparkSession, tmp_path: Path) -> N
     for count in (1, 3):
         text = "".join(told(number) for number in range(count))
         read_rolls(spark, tables, put(file, text, age=0), cluster="prod")
-    assert [row["answers"] for row in brokers(tables)] == [1, 1, 1]
-    assert {row["cluster"] for row in brokers(tables)} == {"prod"}
+    (row,) = brokers(tables)
+    assert (row["cluster"], row["answers"]) == ("prod", 3)
+    assert (row["last_seen"] - row["first_seen"]).total_seconds() == 120
+
+
+def test_a_broker_that_answers_differently_is_another_row(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    text = told(0) + told(1, trouble="refused") + told(2) + told(3, start_time={"ms": 1})
+    read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text, age=0))
+    assert sorted(row["answers"] for row in brokers(tmp_path / "tables")) == [1, 1, 2]
 
 
 def test_a_line_of_something_else_is_rejected(spark: SparkSession, tmp_path: Path) -> None:

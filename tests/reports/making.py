@@ -15,7 +15,7 @@ from rollcall.tables.columns import FORMS, TABLES
 from rollcall.tables.folder import make_tables
 from rollcall.tables.manifests import Counts, Kind, Manifest, Part, file_name
 from rollcall.tables.stores import LocalStore
-from rollcall.tables.views import duckdb_type
+from rollcall.tables.views import duckdb_type, text
 
 DAY0 = datetime(2026, 10, 1)  # noqa: DTZ001 - the tables hold UTC without a zone
 DAYS = 14
@@ -170,7 +170,7 @@ class Made:
             marks = ", ".join(f"({', '.join('?' * len(columns))})" for _ in rows)
             values = [row.get(column) for row in rows for column in columns]
             connection.execute(f"INSERT INTO {name} VALUES {marks}", values)
-            connection.execute(f"COPY {name} TO '{folder / part}' (FORMAT parquet)")
+            connection.execute(f"COPY {name} TO {text(str(folder / part))} (FORMAT parquet)")
             parts[name] = (Part(part, (folder / part).stat().st_size),)
         manifest = Manifest(1, Kind.BATCH, 0, parts=parts, counts=Counts())
         store.create(file_name(1), manifest.to_json())

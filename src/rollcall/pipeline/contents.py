@@ -54,6 +54,8 @@ class Content:
     """A hash of those."""
     whole: int | None
     """Where the last whole line ends, if all of the content was seen; else None."""
+    length: int
+    """Where the last whole line ends; of a long gzip, the length that it gives itself."""
     bom: int = 0
     """Bytes of a byte-order mark at the beginning."""
     looks_like: str | None = None
@@ -61,7 +63,7 @@ class Content:
 
 
 def look_at(place: Place, file: LogFile) -> Content:
-    """Read the first 64 KB, uncompressed."""
+    """Read the first 64 KB, uncompressed, and the last few bytes."""
     head, gzip, complete = read_head(place, file)
     end = head.find(b"\n") + 1
     whole = head.rfind(b"\n") + 1 if complete else None
@@ -73,9 +75,16 @@ def look_at(place: Place, file: LogFile) -> Content:
         first=seen,
         fingerprint=digest(head[:seen]),
         whole=whole,
+        length=whole if whole is not None else _length(place, file, gzip=gzip),
         bom=len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0,
         looks_like=_looks_like(head),
     )
+
+
+def _length(place: Place, file: LogFile, *, gzip: bool) -> int:
+    if gzip:
+        return max(last_size(place, file), HEAD_BYTES)
+    return last_line_end(place, file)
 
 
 def read_head(place: Place, file: LogFile) -> tuple[bytes, bool, bool]:

@@ -6,6 +6,8 @@ and `reason` are settled here.
 
 from __future__ import annotations
 
+import re
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -38,7 +40,7 @@ SECOND_JSON = rf'{MARK}\{{"isForwarded":(?<!\A.{{0,80}})'
 SECOND_TEXT = (
     rf"{MARK}(?<=\[\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d,\d{{3}}\] [A-Z]{{4,5}} {MARK})(?<!\A.{{0,60}})"
 )
-HIDDEN = rf"(?s)^.{{0,150}}{MARK}(?!.* \([\w.$\-]+\)$)"
+HIDDEN = rf"(?s)^.{{0,150}}{MARK}(?!.* \((?!{{logger}}\))[\w.$\-]+\)$)"
 """A request line, but not where this layout has it."""
 # blank, the end of another logger's line, a stack trace
 OTHERS = (
@@ -115,9 +117,10 @@ def reason_of_frame(layout: Layout) -> Column:
 
 def reason_of_other(text: Column, layout: Layout) -> Column:
     framed, ends = F.col("instant").isNotNull(), text.endswith(layout.suffix)
+    hidden = HIDDEN.replace("{logger}", re.escape(layout.logger))
     return (
         F.when(F.col("message").startswith(MARK), NO_END)
-        .when(framed, F.when(ends | text.rlike(HIDDEN), OTHER_LAYOUT))
+        .when(framed, F.when(text.rlike(hidden), OTHER_LAYOUT))
         .when(ends, NO_START)
         .when(~text.rlike(OTHERS), NO_FRAME)
     )

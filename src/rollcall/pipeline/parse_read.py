@@ -27,6 +27,7 @@ NAMES = (
     rf'(?:","clientSoftwareVersion":"|,client_software_version=)({NAME})'
     r'(?:"\},"response":|,_tagged_fields=\{\}\},response:)'
 )
+EARLY_FACTS = ("api_key", "api_version", "forwarded", "total_us", "throttle_us")
 PARTY = 5
 """How many parts `parse_text.read_who` finds."""
 
@@ -62,6 +63,7 @@ def read_cuts(cuts: DataFrame, settings: SourceSettings) -> DataFrame:
         .withColumns(
             {name: F.when(is_request, fact) for name, fact in (who_facts() | what_facts()).items()}
         )
+        .withColumns({name: F.when(is_request, F.col(name)) for name in EARLY_FACTS})
         .withColumn("replica", F.when(is_request, is_replica(settings)))
     )
 

@@ -18,14 +18,15 @@ SEPARATOR = "\x01"
 INT = r"-?\d+"
 # 0.11 writes decimals as its locale does.
 NUMBER = r"[0-9.,E\-]+"
+PEER = r" from c(?:lient|onnection) [^ ;]+;totalTime:"
 BODY = rf"\{{(?:replica_id=({INT}),|[a-z_]\w*=|\}}(?:,response:| from connection ))"
 
 # 0.8 to 0.11: what follows the client id, by the name of the request; the group is a replica id.
 AFTER_CLIENT_ID = {
     "ProducerRequest": rf"; RequiredAcks: {INT}; AckTimeoutMs: ()",
     "FetchRequest": rf"; (?:RequestInfo: |ReplicaId: ({INT}); MaxWait: )",
-    "OffsetRequest": rf"; (?:RequestInfo: |ReplicaId: ({INT})(?:; RequestInfo: | from c))",
-    "TopicMetadataRequest": r"(?:; Topics: | from c(?:lient|onnection) )()",
+    "OffsetRequest": rf"; (?:RequestInfo: |ReplicaId: ({INT})(?:; RequestInfo: |{PEER}))",
+    "TopicMetadataRequest": rf"(?:; Topics: |{PEER}(?!.*{PEER}))()",
     "(?:OffsetCommitRequest|OffsetFetchRequest)": r"; (?:GroupId|RequestInfo): ()",
     "ConsumerMetadataRequest": r"; Group: ()",
     "StopReplicaRequest": r"; DeletePartitions: ()",

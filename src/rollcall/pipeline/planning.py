@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -10,7 +11,6 @@ from rollcall.pipeline.contents import (
     HEAD_BYTES,
     ISIZE_RANGE,
     Content,
-    last_line_end,
     last_size,
     look_at,
     prefix_digest,
@@ -21,6 +21,7 @@ ACTIVE_NAME = "kafka-request.log"
 YOUNG_SECONDS = 120.0
 BATCH_BYTES = 16 << 30
 BATCH_FILES = 5000
+LOOKS_AT_ONCE = 16
 GZIP_RATIO = 10
 """A rough one: request logs shrink to a tenth."""
 
@@ -102,18 +103,20 @@ class Planner:
     left: list[Left] = field(default_factory=list)
 
     def look(self, files: Iterable[LogFile]) -> list[Content]:
-        """Look into all files that can be read now, each once."""
-        contents = []
+        """Look into all files that can be read now, each once, several at a time."""
+        settled = []
         for file in {file.path: file for file in files}.values():
-            why = None if file.named else still_written(file, self.now)
-            if why is None:
-                content = look_at(self.place_of(file.path), file)
-                why = self._nothing_in(content)
-                if why is None:
-                    contents.append(content)
-                    continue
-            self.left.append(Left(file.path, why))
-        return contents
+            if not file.named and (why := still_written(file, self.now)):
+                self.left.append(Left(file.path, why))
+            else:
+                settled.append(file)
+        with ThreadPoolExecutor(LOOKS_AT_ONCE) as pool:
+            looks = pool.map(lambda file: look_at(self.place_of(file.path), file), settled)
+            contents = list(looks)
+        for content in contents:
+            if why := self._nothing_in(content):
+                self.left.append(Left(content.file.path, why))
+        return [content for content in contents if not self._nothing_in(content)]
 
     def _nothing_in(self, content: Content) -> str | None:
         if content.looks_like:
@@ -132,7 +135,7 @@ class Planner:
             by_head.setdefault(row.head, []).append(row)
         taken: dict[str, list[Content]] = {}
         readings, already = [], 0
-        order = sorted(contents, key=lambda each: (each.gzip, -self._length(each), each.file.path))
+        order = sorted(contents, key=lambda each: (each.gzip, -each.length, each.file.path))
         for content in order:
             others = taken.setdefault(content.head, [])
             rows = [row for row in by_head.get(content.head, ()) if self._begins_with(content, row)]
@@ -144,14 +147,6 @@ class Planner:
                 readings.append(reading)
         readings.sort(key=lambda reading: reading.path)
         return Plan(readings, tuple(self.left), already)
-
-    def _length(self, content: Content) -> int:
-        if content.whole is not None:
-            return content.whole
-        place = self.place_of(content.file.path)
-        if not content.gzip:
-            return last_line_end(place, content.file)
-        return max(last_size(place, content.file), content.first)
 
     def _begins_with(self, content: Content, row: KnownFile) -> bool:
         length = min(row.bytes, HEAD_BYTES)
@@ -177,7 +172,7 @@ class Planner:
                 return None
             copy = start > 0 or not file.path.endswith(".gz") or _has_odd_name(file)
             return Reading(content, start, content.whole, lines, copy)
-        end = self._length(content)
+        end = content.length
         if end <= start:
             return None
         settled = end == file.bytes and self.now - file.modified >= YOUNG_SECONDS

@@ -7,8 +7,9 @@ of small temporary tables that are made here and in `sightings`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from rollcall.errors import RollcallError
 from rollcall.reports.basis import Basis, HeardBroker, Limit
 from rollcall.reports.question import Question
 from rollcall.tables.columns import FORMS
+from rollcall.tables.errors import TablesError
 from rollcall.tables.folder import Snapshot, read_tables
 from rollcall.tables.stores import LocalStore
 from rollcall.tables.views import select, text
@@ -71,10 +73,12 @@ class Reader:
         self.connection = _connect()
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        return self.connection.execute(sql, list(parameters)).fetchall()
+        with _explained(self.snapshot.store.address):
+            return self.connection.execute(sql, list(parameters)).fetchall()
 
-    def run(self, sql: str, parameters: Sequence[object] = ()) -> None:
-        self.connection.execute(sql, list(parameters))
+    def run(self, sql: str) -> None:
+        with _explained(self.snapshot.store.address):
+            self.connection.execute(sql)
 
     def table(self, name: str) -> str:
         """The rows of a table as they lie there, partial sums and all."""
@@ -202,6 +206,21 @@ def _connect() -> duckdb.DuckDBPyConnection:
     return connection
 
 
+@contextmanager
+def _explained(where: str) -> Iterator[None]:
+    """What DuckDB finds wrong with a file, in words that lead somewhere."""
+    from duckdb import Error
+
+    try:
+        yield
+    except Error as error:
+        what = str(error).partition("\n")[0]
+        raise TablesError(
+            f"the tables in {where} cannot be read: {what}",
+            hint="run it again; if it stays, a file was changed or removed by something else",
+        ) from error
+
+
 def _not_heard(
     known: Iterable[tuple[str | None, ...]], heard: Sequence[HeardBroker]
 ) -> Iterator[str]:
@@ -214,4 +233,6 @@ def _not_heard(
 
 
 def _time(value: datetime) -> str:
+    """The tables hold UTC without a zone."""
+    value = value.astimezone(UTC) if value.tzinfo else value
     return f"TIMESTAMP '{value:%Y-%m-%d %H:%M:%S.%f}'"

@@ -33,7 +33,7 @@ TIMES = """
 WITH times AS (
   SELECT hash({identity}) AS id, api_key, api_version, min(first_seen) AS f, max(last_seen) AS l
   FROM {usage} WHERE NOT forwarded AND NOT replica AND {window}
-    AND (api_key, api_version) IN ({pairs}) GROUP BY ALL
+    AND {chosen} GROUP BY ALL
 )
 SELECT cluster, principal, application, software_name, software_version, api_key, api_version,
   min(f), max(l)
@@ -43,7 +43,7 @@ PLACES = """
 SELECT cluster, principal, application, broker, hour, api_key, api_version
 FROM (
   SELECT cluster, principal, client_id, broker, hour, api_key, api_version FROM {usage}
-  WHERE NOT forwarded AND NOT replica AND {window} AND (api_key, api_version) IN ({pairs})
+  WHERE NOT forwarded AND NOT replica AND {window} AND {chosen}
 ) AS places JOIN (
   SELECT DISTINCT cluster AS c, principal AS p, client_id AS i, application FROM sightings
 ) AS applications ON cluster IS NOT DISTINCT FROM c AND principal IS NOT DISTINCT FROM p
@@ -60,7 +60,7 @@ def read_times(reader: Reader, pairs: Pairs) -> Mapping[tuple[object, ...], Time
     """The exact times of what is not simply accepted: few rows, so that the rest stays cheap."""
     if not pairs:
         return {}
-    words = {"usage": reader.table("usage"), "window": reader.window(), "pairs": _pairs(pairs)}
+    words = {"usage": reader.table("usage"), "window": reader.window(), "chosen": _chosen(pairs)}
     words["identity"] = ", ".join(IDENTITY)
     return {row[:7]: row[7:] for row in reader.rows(TIMES.format(**words))}
 
@@ -116,7 +116,7 @@ def read_ceilings(
         "usage": reader.table("usage"),
         "window": reader.window(),
         "keys": _keys(others),
-        "pairs": _pairs(others),
+        "chosen": _chosen(others),
     }
     highest = {((row[0], row[1]), row[2]): row[3] for row in reader.rows(HIGHEST.format(**words))}
     used: dict[Application, dict[tuple[int, int], list[Used]]] = {}
@@ -136,3 +136,13 @@ def _keys(pairs: Pairs) -> str:
 
 def _pairs(pairs: Pairs) -> str:
     return ", ".join(f"({key}, {version})" for key, version in sorted(pairs))
+
+
+def _chosen(pairs: Pairs) -> str:
+    """The plain lists say nothing new, but unlike the pairs they are tested before the rest of
+    a row is read."""
+    versions = ", ".join(str(version) for version in sorted({version for _, version in pairs}))
+    return (
+        f"api_key IN ({_keys(pairs)}) AND api_version IN ({versions}) "
+        f"AND (api_key, api_version) IN ({_pairs(pairs)})"
+    )

@@ -146,7 +146,8 @@ CONNECTION_HOURS = Table(
 
 BROKERS = Table(
     "brokers",
-    "What a broker was heard to tell in logged ApiVersions answers, and what roll calls saw.",
+    "What a broker was heard to tell in logged ApiVersions answers, and what roll calls saw; the "
+    "same answers within an hour are one row.",
     (
         HOUR,
         *WHERE,

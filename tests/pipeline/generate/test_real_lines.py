@@ -40,6 +40,8 @@ def messages(release: str) -> Iterator[tuple[int, int, str]]:
             continue
         if rest.startswith('{"'):
             yield from _json_message(rest)
+        elif ") -- {x}" in rest:
+            continue  # a client id that looks like the rest of a header
         elif match := (TEXT.match(rest) or NUMBERED.match(rest)):
             key = match["name"]
             number = int(key) if key.isdecimal() else api_names()[key]

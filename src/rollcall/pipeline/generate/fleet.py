@@ -159,7 +159,7 @@ def make_fleet(*, seed: int, form: str, brokers: int) -> Fleet:
 
 
 def make_brokers(form: str, count: int) -> Iterator[Broker]:
-    releases = _releases(form)
+    releases = releases_of(form)
     for id_ in range(count):
         release = Release.parse(releases[id_ % len(releases)])
         letter = next(name for name, of in RELEASES.items() if str(release) in of)
@@ -175,7 +175,7 @@ def make_brokers(form: str, count: int) -> Iterator[Broker]:
         )
 
 
-def _releases(form: str) -> Sequence[str]:
+def releases_of(form: str) -> Sequence[str]:
     if form == MIXED:
         return [release for releases in RELEASES.values() for release in releases]
     if form not in RELEASES:

@@ -30,6 +30,7 @@ from rollcall.pipeline.generate.fleet import (
     Client,
     Fleet,
     make_fleet,
+    releases_of,
 )
 from rollcall.pipeline.generate.frames import template
 from rollcall.pipeline.generate.scripts import FETCH, METADATA, Script, Step, script_for
@@ -64,6 +65,7 @@ class GenerateSettings:
     hours: int | None = None
 
     def __post_init__(self) -> None:
+        releases_of(self.form)
         if self.lines < 1:
             raise RollcallError(f"--lines is {self.lines}", hint="ask for 1 line or more")
         if not 1 <= self.brokers <= 10_000:
