@@ -16,8 +16,15 @@ from tests.docs.conftest import SECONDS, Workspace
 CONSOLE = list(blocks("console"))
 SHOWN = [shown for block in CONSOLE for shown in commands(block)]
 RUN = [shown for shown in SHOWN if shown.block.mark == "run"]
-OURS = [shown for shown in SHOWN if re.match(r"(\.venv/bin/)?rollcall ", shown.command)]
+PLAIN = [
+    Shown(block, line.removeprefix("$ "), "")
+    for block in (*blocks(""), *blocks("bash"))
+    for line in block.text.splitlines()
+    if re.match(r"(\$ )?rollcall ", line)
+]
+OURS = [shown for shown in SHOWN if re.match(r"(\.venv/bin/)?rollcall ", shown.command)] + PLAIN
 PYTHON = list(blocks("python"))
+NOTEBOOKS = {"to_arrow": "pyarrow", "to_pandas": "pandas"}  # not everybody has them
 TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}
 ALL = "\n".join(TEXT.values())
 
@@ -44,6 +51,9 @@ def test_a_command_prints_what_is_shown(shown: Shown, workspace: Workspace) -> N
 @pytest.mark.timeout(3 * SECONDS)
 @pytest.mark.parametrize("block", PYTHON, ids=str)
 def test_python_runs_and_prints_what_is_shown(block: Block, workspace: Workspace) -> None:
+    for call, module in NOTEBOOKS.items():
+        if call in block.text:
+            pytest.importorskip(module)
     printed = workspace.python(block.text)
     expected = "".join(re.findall(r"^# prints: (.*\n)", block.text, re.MULTILINE))
     assert same(expected or "...", printed), printed
