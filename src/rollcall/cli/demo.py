@@ -186,10 +186,12 @@ async def _log_acts(stage: Stage, lines: str, request_logs: list[Path]) -> None:
         return
     stage.act("Request logs of a made-up fleet")
     await stage.run("generate-logs", "--output", fleet, "--lines", lines, "--form", "J")
-    stage.act("Spark reads the cluster's own request log, its roll calls, and the fleet's logs")
-    await stage.run("pipeline", "run", *request_logs, *into, "demo")
-    await stage.run("pipeline", "brokers", stage.folder / "rolls.jsonl", *into, "demo")
-    await stage.run("pipeline", "run", fleet, *into, "fleet")
+    stage.act("Spark reads the fleet's logs, those of the cluster, and the roll calls")
+    await stage.run_all(
+        ("pipeline", "run", fleet, *into, "fleet"),
+        ("pipeline", "run", *request_logs, *into, "demo"),
+        ("pipeline", "brokers", stage.folder / "rolls.jsonl", *into, "demo"),
+    )
     of_demo, of_fleet = ("--tables", tables, "--cluster", "demo"), (*into, "fleet")
     stage.act("Who was on the cluster, and when did its brokers start")
     await stage.run("report", "clients", *of_demo)

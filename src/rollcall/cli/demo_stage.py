@@ -7,6 +7,7 @@ reaches the demo alone, which passes it on once and waits until the command has 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shlex
 import shutil
@@ -27,6 +28,7 @@ MARK = ".rollcall-demo"
 KEPT = {MARK, "cache"}
 SECONDS_TO_END = 15.0
 RUN = ("-P", "-c", "from rollcall.cli import main; main()")
+IN_TURN = ("-P", "-c", "from rollcall.cli.demo_stage import run_in_turn; run_in_turn()")
 
 
 class Stage:
@@ -61,12 +63,13 @@ class Stage:
         async with self.start(*arguments, piped=only is not None) as process:
             if only is not None:
                 await self._show_some(process, only)
-            code = await process.wait()
-        if code not in may_end:
-            raise RollcallError(
-                f"`rollcall {arguments[0]}` ended with exit code {code}",
-                hint="what it said is above; the rest of the demo was left out",
-            )
+            _check(arguments[0], await process.wait(), may_end)
+
+    async def run_all(self, *commands: Sequence[object]) -> None:
+        """Show and run several in one process, so that those on Spark start Java but once."""
+        words = json.dumps([[str(word) for word in command] for command in commands])
+        async with self.process(*IN_TURN, words, output=None, fed=False) as process:
+            _check(commands[0][0], await process.wait(), (0,))
 
     async def _show_some(self, process: asyncio.subprocess.Process, only: int) -> None:
         assert process.stdout is not None
@@ -80,7 +83,7 @@ class Stage:
         self, *arguments: object, piped: bool = False
     ) -> AsyncIterator[asyncio.subprocess.Process]:
         words = [str(argument) for argument in arguments]
-        self._print(Text(safe_text(f"$ rollcall {shlex.join(words)}"), "cyan"))
+        show_command(self._console, words)
         output = asyncio.subprocess.PIPE if piped else None
         async with self.process(*RUN, *words, output=output, fed=False) as process:
             yield process
@@ -106,6 +109,34 @@ class Stage:
     def _print(self, text: Text) -> None:
         self._console.print(text, soft_wrap=True)
         sys.stdout.flush()  # the next line may be a command's own
+
+
+def _check(name: object, code: int, may_end: Sequence[int]) -> None:
+    if code not in may_end:
+        raise RollcallError(
+            f"`rollcall {name}` ended with exit code {code}",
+            hint="what it said is above; the rest of the demo was left out",
+        )
+
+
+def run_in_turn() -> None:
+    """In a process of its own: the commands that its argument holds."""
+    from rollcall.cli.app import main
+
+    console = Console(highlight=False)
+    for words in json.loads(sys.argv[1]):
+        show_command(console, words)
+        sys.argv = ["rollcall", *words]
+        try:
+            main()
+        except SystemExit as ended:
+            if ended.code:
+                raise
+
+
+def show_command(console: Console, words: Sequence[str]) -> None:
+    console.print(Text(safe_text(f"$ rollcall {shlex.join(words)}"), "cyan"), soft_wrap=True)
+    sys.stdout.flush()  # the next line may be the command's own
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
