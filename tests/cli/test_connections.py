@@ -122,10 +122,11 @@ def test_what_is_no_node_is_told_so(node: str) -> None:
     assert "this is no node of rollcall" in result.stdout
 
 
-def test_what_is_no_http_address_is_refused() -> None:
-    result = connections("ftp://somewhere")
+@pytest.mark.parametrize("url", ["ftp://somewhere", "", "node:port", "http://[::1", "node:0"])
+def test_what_is_no_http_address_is_refused(url: str) -> None:
+    result = connections(url)
     assert result.returncode == 1
-    assert "error: 'ftp://somewhere' is not an HTTP address" in result.stderr
+    assert f"error: {url!r} is not an HTTP address" in result.stderr
 
 
 def test_watch_shows_it_again_and_again(node: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from http.client import HTTPException
 from typing import Annotated, Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
@@ -90,8 +91,12 @@ def connections(
 
 def _target(url: str) -> str:
     """`host:port` is enough; a path that is there already is left out."""
-    parts = urlsplit(url if "://" in url else f"http://{url}")
-    if parts.scheme not in ("http", "https") or not parts.netloc:
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:  # a port or a bracket that makes no sense
+        usable = False
+    if not usable:
         raise ConfigError(
             f"{url!r} is not an HTTP address",
             hint="use the one that `rollcall cluster start` shows",
@@ -119,7 +124,7 @@ def _get_json(url: str, seconds: float) -> Any:
             document = json.loads(answer.read(MAX_ANSWER_BYTES))
     except HTTPError as error:
         raise RollcallError(f"it answers {error.code} {error.reason}") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, HTTPException) as error:
         reason = getattr(error, "reason", error)
         raise RollcallError(f"unreachable: {reason}") from None
     if not isinstance(document, dict) or not {"connections", "total"} <= document.keys():
