@@ -52,6 +52,7 @@ def test_then_the_evidence_and_what_to_do(tables: Path) -> None:
     assert "the target accepts 4 to 17" in text
     assert "-> ask its owner which library it is" in text
     assert "-> upgrade librdkafka to 1.8.2 or later" in text
+    assert "To write to: User:old (1 breaks), =1+1 (1 at risk)." in text
     assert "NOT HEARD: 1 broker (b2:9092)" in text
     assert "is never logged" in text
     assert "[red]app[/red]" not in text  # it is safe, and those are listed on request

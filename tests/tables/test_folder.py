@@ -74,6 +74,13 @@ def test_a_manifest_survives_being_written_and_read() -> None:
     assert manifests.parse(manifest.to_json()) == manifest
 
 
+@pytest.mark.parametrize("content", [b"[]", b"{}", b'{"number": 1, "kind": "theft"}'])
+def test_a_manifest_of_something_else_is_an_error(store: LocalStore, content: bytes) -> None:
+    store.create(manifests.file_name(1), content)
+    with pytest.raises(TablesError, match="not what rollcall writes"):
+        read_tables(store)
+
+
 def test_counts_add_up_over_live_manifests(store: LocalStore) -> None:
     with open_writer(store, "test") as writer:
         for number in (1, 2):

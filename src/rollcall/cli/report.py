@@ -181,12 +181,16 @@ def report_impact(
         "impact",
         f"What breaks at {report.target}",
         words.of_impact(report),
-        words.on_basis(report.basis, report.min_days),
+        [*words.to_write_to(report), *words.on_basis(report.basis, report.min_days)],
         {
             "target": str(report.target),
             "running": list(report.running),
             "exit_code": report.exit_code,
             "counts": {str(verdict): count for verdict, count in report.counts.items()},
+            "owners": [
+                {"owner": owner, **{str(verdict): n for verdict, n in counts.items()}}
+                for owner, counts in report.by_owner.items()
+            ],
             "proxies": list(report.proxies),
             "basis": flat_basis(report.basis),
             "clients": rows,

@@ -11,6 +11,7 @@ from rollcall.reports.findings import Verdict
 from rollcall.reports.impact import Impact
 from rollcall.reports.starts import Restarts
 
+OWNERS = 10
 LIMITS = {
     Limit.RAW_SASL: "SASL without a handshake, and all that comes before authentication on a SASL "
     "listener, is never logged: clients that do nothing else are not in here.",
@@ -70,6 +71,18 @@ def of_trouble(report: Trouble) -> str:
         f"{count(report.clients, 'client')} in trouble{f' ({kinds})' if kinds else ''}; "
         f"{_rests_on(report.basis)}"
     )
+
+
+def to_write_to(report: Impact) -> list[str]:
+    """The owners of what is not safe, the worst first."""
+    owners = []
+    for owner, counts in report.by_owner.items():
+        told = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+        owners.append(f"{owner or 'nobody known'} ({told})")
+    if not owners:
+        return []
+    more = f", and {len(owners) - OWNERS} more" if len(owners) > OWNERS else ""
+    return [f"To write to: {', '.join(owners[:OWNERS])}{more}."]
 
 
 def _rests_on(basis: Basis) -> str:

@@ -7,41 +7,43 @@ from collections.abc import Mapping
 from rollcall.reports.reading import Reader
 from rollcall.reports.values import ClientKey
 
-# Rates are of one host at one broker; a row of the older ones may be an hour or a day.
+# Rates are of one host at one broker; a row of the older ones may be an hour or a day. Identities
+# are compared by a hash, as in `sightings`; a name that was inferred there is none here.
 OPENED = """
 CREATE TEMP TABLE opened AS
 WITH connections AS (
-  SELECT cluster, broker, principal, client_id, host, software_name,
-    date_trunc('hour', first_seen) AS hour, count(*) AS opened,
+  SELECT hash({identity}) AS id, broker, count(*) AS opened,
     count(*) FILTER (requests = 1) AS seen_once, 1 AS hours
-  FROM {connections} WHERE NOT forwarded AND NOT replica AND {window} GROUP BY ALL
+  FROM {connections} WHERE NOT forwarded AND NOT replica AND {window}
+  GROUP BY id, broker, date_trunc('hour', first_seen)
   UNION ALL BY NAME
-  SELECT cluster, broker, principal, client_id, host, software_name, hour, opened, seen_once,
+  SELECT hash({identity}) AS id, broker, opened, seen_once,
     greatest(1, date_diff('hour', first_seen, last_seen)) AS hours
   FROM {older} WHERE NOT forwarded AND NOT replica AND {window}
-), identities AS (
-  SELECT any_value(cluster) AS cluster, any_value(principal) AS principal,
-    any_value(client_id) AS client_id, any_value(host) AS host,
-    any_value(software_name) AS software_name,
-    CAST(sum(opened) AS BIGINT) AS opened, CAST(sum(seen_once) AS BIGINT) AS seen_once,
-    max(opened / hours) AS per_hour, arg_max(broker, opened / hours) AS broker
-  FROM connections GROUP BY hash(cluster, principal, client_id, host, software_name)
+), sums AS (
+  SELECT id, CAST(sum(opened) AS BIGINT) AS opened, CAST(sum(seen_once) AS BIGINT) AS seen_once
+    {rates}
+  FROM connections GROUP BY id
 ), people AS (
-  SELECT cluster AS c, principal AS p, client_id AS i, host AS h, any_value(application) AS app,
-    bool_or(software_name IS NULL) AS has_nameless,
-    any_value(software_name) FILTER (inferred) AS inferred_name
-  FROM sightings GROUP BY ALL
+  SELECT hash(cluster, principal, client_id, host, if(inferred, NULL, software_name)) AS who,
+    any_value(cluster) AS cluster, any_value(principal) AS principal,
+    any_value(application) AS application, any_value(host) AS host,
+    if(bool_and(inferred), any_value(software_name),
+      any_value(software_name) FILTER (NOT inferred)) AS software
+  FROM sightings GROUP BY who
 )
-SELECT identities.*, app AS application,
-  if(software_name IS NULL AND NOT has_nameless, inferred_name, software_name) AS software
-FROM identities JOIN people ON cluster IS NOT DISTINCT FROM c AND principal IS NOT DISTINCT FROM p
-  AND client_id IS NOT DISTINCT FROM i AND host IS NOT DISTINCT FROM h
+SELECT * FROM sums JOIN people ON id = who
 """
+IDENTITY = "cluster, principal, client_id, host, software_name"
+RATES = ", max(opened / hours) AS per_hour, arg_max(broker, opened / hours) AS broker"
 
 
-def make_opened(reader: Reader) -> None:
+def make_opened(reader: Reader, *, rates: bool = True) -> None:
+    """The temporary table `opened`: connections of each identity, and how fast they came."""
     reader.run(
         OPENED.format(
+            identity=IDENTITY,
+            rates=RATES if rates else "",
             connections=reader.merged("connections"),
             older=reader.table("connection_hours"),
             window=reader.window(),
@@ -50,7 +52,7 @@ def make_opened(reader: Reader) -> None:
 
 
 def count_connections(reader: Reader) -> Mapping[ClientKey, int]:
-    make_opened(reader)
+    make_opened(reader, rates=False)
     rows = reader.rows(
         """SELECT cluster, principal, application, software, CAST(sum(opened) AS BIGINT)
         FROM opened GROUP BY ALL"""

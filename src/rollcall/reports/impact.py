@@ -61,7 +61,16 @@ class Impact:
 
     @property
     def breaking_owners(self) -> tuple[str | None, ...]:
-        return tuple(dict.fromkeys(it.owner for it in self.clients if it.verdict is Verdict.BREAKS))
+        return tuple(owner for owner, counts in self.by_owner.items() if counts[Verdict.BREAKS])
+
+    @property
+    def by_owner(self) -> Mapping[str | None, Counter[Verdict]]:
+        """Whom to write to: how many clients of each owner are not safe, the worst first."""
+        found: dict[str | None, Counter[Verdict]] = {}
+        for it in self.clients:
+            if it.verdict is not Verdict.SAFE:
+                found.setdefault(it.owner, Counter())[it.verdict] += 1
+        return found
 
     @property
     def is_thin(self) -> bool:

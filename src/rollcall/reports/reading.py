@@ -209,11 +209,11 @@ def _connect() -> duckdb.DuckDBPyConnection:
 @contextmanager
 def _explained(where: str) -> Iterator[None]:
     """What DuckDB finds wrong with a file, in words that lead somewhere."""
-    from duckdb import Error
+    from duckdb import InvalidInputException, IOException
 
     try:
         yield
-    except Error as error:
+    except (InvalidInputException, IOException) as error:
         what = str(error).partition("\n")[0]
         raise TablesError(
             f"the tables in {where} cannot be read: {what}",

@@ -11,6 +11,9 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
+from typing import Any
+
+from rollcall.tables.errors import TablesError
 
 FOLDER = "manifests"
 
@@ -92,6 +95,16 @@ def parse(content: bytes) -> Manifest | None:
         raw = json.loads(content)
     except ValueError:
         return None
+    try:
+        return _from_json(raw)
+    except (KeyError, TypeError, ValueError) as error:
+        raise TablesError(
+            f"a manifest is not what rollcall writes: {error!r}",
+            hint="was the folder of tables changed by hand? restore it, or start new tables",
+        ) from error
+
+
+def _from_json(raw: Any) -> Manifest:
     covers = raw["covers"]
     return Manifest(
         number=raw["number"],
@@ -102,7 +115,7 @@ def parse(content: bytes) -> Manifest | None:
         counts=Counts(**raw["counts"]),
         sources=tuple(raw["sources"]),
         streams=raw["streams"],
-        folded_ms=raw["folded_ms"],
+        folded_ms=raw.get("folded_ms", 0),
     )
 
 
