@@ -11,6 +11,7 @@ STAMP := .venv/.installed
 export TMPDIR := $(CURDIR)/.cache/tmp
 export PIP_NO_CACHE_DIR := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export ROLLCALL_CACHE := $(CURDIR)/.cache/rollcall
 export MAVEN_OPTS += -Dmaven.repo.local=.cache/maven
 
 # $(error) stops make with one line, before any line of the recipe that asks has run.
@@ -42,11 +43,12 @@ $(STAMP): pyproject.toml requirements/dev.txt
 setup: $(STAMP) ## Make the virtual environment .venv, with rollcall in it
 	@echo 'Ready: $(BIN)/rollcall'
 
-demo: $(STAMP) ## Show what rollcall can do
-	$(BIN)/rollcall protocol list
-	$(BIN)/rollcall protocol show Metadata --version 10 --dialect kip
+demo: $(STAMP) ## Show what rollcall can do, in about a minute (needs Java 17)
+	$(need_java)
+	@$(BIN)/rollcall demo --output build/demo $(ARGS)
 
-test: $(STAMP) ## Run the tests that need nothing but Python
+test: $(STAMP) ## Run the tests that need nothing but Python and Java 17
+	$(need_java)
 	$(BIN)/python -m pytest -m 'not kafka' $(ARGS)
 
 test-kafka: $(STAMP) ## Run the tests against real Apache Kafka (needs Java 17 and the network)
@@ -61,8 +63,10 @@ lint: $(STAMP) ## Check style and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-docs: $(STAMP) ## Write the protocol reference to build/docs
+docs: $(STAMP) ## Write docs/commands.md, docs/tables.md, and the protocol reference to build/docs
+	$(BIN)/python -m rollcall.cli.reference > docs/commands.md
 	$(BIN)/rollcall protocol reference --output build/docs/protocol
+	$(BIN)/python -c 'from rollcall.tables.reference import page; print(page(), end="")' > docs/tables.md
 
 clean: ## Remove everything the other targets made
 	rm -rf .venv .cache build dist

@@ -9,3 +9,9 @@ def pytest_configure(config: pytest.Config) -> None:
     set_hypothesis_home_dir(config.rootpath / ".cache" / "hypothesis")
     settings.register_profile("rollcall", parent=settings(), deadline=None)
     settings.load_profile("rollcall")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--kills", type=int, default=5, help="how often the pipeline is killed with -9 (5)"
+    )

@@ -77,7 +77,9 @@ def test_every_requirement_is_pinned_to_one_version() -> None:
 
 def test_the_pins_fit_what_the_project_asks_for() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"].values()
     wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    wanted += [each for extra in extras for each in extra]
     pinned = pins()
     for requirement in map(Requirement, wanted):
         version = next(iter(pinned[requirement.name].specifier)).version

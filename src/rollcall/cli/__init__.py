@@ -6,11 +6,11 @@ through `output` and no other way.
 
 In reading order:
 
-    app       the commands put together; where an error becomes a message and an exit code
-    output    text made safe for a terminal, tables, JSON
-    protocol  `rollcall protocol`: the messages of the Kafka protocol
-    cluster, cluster_view  `rollcall cluster`: an embedded cluster, and how it is shown
-    connections  `rollcall connections`: who is connected to each node
+    app              the commands put together; where an error becomes a message and an exit code
+    output           text made safe for a terminal, tables, JSON
+    protocol         `rollcall protocol`: the messages of the Kafka protocol
+    cluster          `rollcall cluster`: an embedded cluster; cluster_view: how it is shown
+    connections      `rollcall connections`: who is connected to each node
 
 The commands that ask brokers (docs/brokers.md):
 
@@ -23,6 +23,21 @@ The commands that ask brokers (docs/brokers.md):
     features         `rollcall features`: what can be used, and what stands in the way
     wait_restart     `rollcall wait-restart`: for scripts that restart brokers
     identify         `rollcall identify`: an answer from elsewhere, read by api_versions_answer
+
+The commands of logs and tables:
+
+    spark            starting Spark for a command, and where tables and logs lie
+    generate_logs    `rollcall generate-logs`: request logs of a made-up fleet
+    pipeline         `rollcall pipeline`: request logs to tables; pipeline_view: how a run is shown
+    tables           `rollcall tables`: what is in a folder of tables
+    report           `rollcall report`: the answers; report_words, report_evidence: in sentences
+    report_files     an answer as text, JSON, CSV, or as the one page of page/
+
+And all of it at once:
+
+    demo             `rollcall demo`: the story; demo_stage: what it is played on
+    demo_clients     the real clients in it
+    reference        docs/commands.md, made from the commands
 """
 
 from rollcall.cli.app import main

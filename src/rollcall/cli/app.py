@@ -12,11 +12,13 @@ from typing import Annotated
 import typer
 
 from rollcall import __version__
-from rollcall.cli import cluster, protocol
+from rollcall.cli import cluster, pipeline, protocol, report, tables
 from rollcall.cli.api_versions import api_versions
 from rollcall.cli.brokers import brokers
 from rollcall.cli.connections import connections
+from rollcall.cli.demo import demo
 from rollcall.cli.features import features
+from rollcall.cli.generate_logs import generate_logs
 from rollcall.cli.identify import identify
 from rollcall.cli.output import print_error
 from rollcall.cli.wait_restart import wait_restart
@@ -31,7 +33,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,  # it would print local variables, and with them secrets
 )
+app.command()(demo)
+app.add_typer(pipeline.app, name="pipeline")
 app.add_typer(protocol.app, name="protocol")
+app.add_typer(report.app, name="report")
+app.add_typer(tables.app, name="tables")
 app.add_typer(cluster.app, name="cluster")
 app.command()(brokers)
 app.command("api-versions")(api_versions)
@@ -39,6 +45,7 @@ app.command()(features)
 app.command("wait-restart")(wait_restart)
 app.command()(identify)
 app.command()(connections)
+app.command()(generate_logs)
 
 
 def _show_version(wanted: bool) -> None:

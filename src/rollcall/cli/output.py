@@ -10,14 +10,12 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from rollcall.errors import RollcallError
-
-NO_LIMIT = 1_000_000
 
 
 def safe_text(value: object) -> str:
@@ -38,6 +36,10 @@ def print_table(
     right: Sequence[str] = (),
 ) -> None:
     """Cells as text, None as an empty cell; the columns named in `right` (figures) end flush."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        _print_plain(columns, rows, title, right)
+        return
     table = Table(
         title=_cell(title),
         title_justify="left",
@@ -51,24 +53,49 @@ def print_table(
         )
     for row in rows:
         table.add_row(*map(_cell, row))
-    console = Console(highlight=False)
-    if console.is_terminal:
-        console.print(table)
-        return
-    # for a file or `grep` a row is one line, however long, and ends with its last character
-    unlimited = console.options.update(max_width=NO_LIMIT)
-    console.width = Measurement.get(console, unlimited, table).maximum
-    with console.capture() as captured:
-        console.print(table)
-    print(*(line.rstrip() for line in captured.get().splitlines()), sep="\n")
+    console.print(table)
+
+
+def _print_plain(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    title: str | None,
+    right: Sequence[str],
+) -> None:
+    """For a file or `grep`: a row is one line, however long, and ends with its last character."""
+    texts = [["" if cell is None else safe_text(cell) for cell in row] for row in (columns, *rows)]
+    widths = [max(map(_width, column)) for column in zip(*texts, strict=True)]
+    lines = [
+        "   ".join(
+            " " * (width - _width(text)) + text
+            if column in right
+            else text + " " * (width - _width(text))
+            for text, width, column in zip(row, widths, columns, strict=True)
+        ).rstrip()
+        for row in texts
+    ]
+    rule = "─" * (sum(widths) + 3 * (len(widths) - 1))
+    titles = [] if title is None else [safe_text(title)]
+    print(*titles, lines[0], rule, *lines[1:], sep="\n")
+
+
+def _width(text: str) -> int:
+    return len(text) if text.isascii() else cell_len(text)
 
 
 def print_json(value: object) -> None:
     """The value as it is, for a program; what a terminal might obey is written as a JSON escape."""
     unicode = sys.stdout.encoding.lower().startswith("utf")
     text = json.dumps(value, indent=2, ensure_ascii=not unicode, allow_nan=False)
-    # json.dumps(c) knows how JSON writes c; a line end stands between values, never in a string
-    print("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
+    # a line end stands between values, never in a string
+    print("\n".join(map(_json_line, text.split("\n"))))
+
+
+def _json_line(line: str) -> str:
+    """What cannot be seen as JSON writes it: json.dumps(c) knows how."""
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
 
 
 def print_error(error: RollcallError) -> None:

@@ -1,0 +1,240 @@
+"""Request logs to sums on Spark, beside DuckDB with two threads, and beside itself.
+
+Generated logs, in memory of the system after the first reading. "Parse and sum" is all that the
+pipeline works out of the lines: usage, connections, brokers, rejects and files; nothing is
+written. What DuckDB does for it is in `pipeline_sql`; both must come to the same tables before
+anything is timed.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import duckdb
+from pyspark.sql import SparkSession
+from pyspark.storagelevel import StorageLevel
+
+from bench.pipeline_sql import statements
+from bench.rows import Row, Timing, below, faster, timing, within
+from rollcall.pipeline.generate import GenerateSettings, generate_logs
+from rollcall.pipeline.lines import read_lines
+from rollcall.pipeline.recipes import request_logs
+from rollcall.pipeline.session import SessionConfig, open_session
+from rollcall.pipeline.settings import SourceSettings
+
+MEMORY = "1g"
+BROKERS = 12
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Cost:
+    seconds: Timing
+    cpu: Timing
+
+
+def measure(*, lines: int, rounds: int, growth: Sequence[float] = (0.25, 1, 4)) -> Iterator[Row]:
+    """`growth` is the sizes to compare, as multiples of `lines`."""
+    with TemporaryDirectory(prefix="rollcall-bench-") as folder:
+        logs = Logs(Path(folder), lines)
+        with session("local[2]") as spark:
+            json = logs.make(spark, "J")
+            text = logs.make(spark, "G")
+            same_tables(spark, json)
+            ours, theirs = beside_duckdb(spark, json, rounds)
+            what = f"parse and sum {lines:,} JSON lines"
+            yield within(f"{what}, CPU", "DuckDB, 2 threads", ours.cpu, theirs.cpu, 1.5, "s")
+            yield within(
+                f"{what}, time", "DuckDB, 2 threads", ours.seconds, theirs.seconds, 1.5, "s"
+            )
+            yield rate(spark, text, ours.seconds, rounds, lines)
+            yield from grown(spark, logs, growth, rounds)
+        yield from cores(json, ours.seconds, rounds)
+        yield command(json, Path(folder), ours.seconds)
+        yield small_job(logs, Path(folder))
+
+
+class Logs:
+    """Generated once; larger ones are the same files under more names."""
+
+    def __init__(self, folder: Path, lines: int) -> None:
+        self.folder, self.lines = folder, lines
+
+    def make(self, spark: SparkSession, form: str, lines: int | None = None) -> list[str]:
+        name = self.folder / f"{form}-{lines or self.lines}"
+        if not name.exists():
+            settings = GenerateSettings(lines=lines or self.lines, form=form, brokers=BROKERS)
+            generate_logs(spark, settings, str(name))
+        return [str(path) for path in sorted(name.glob("broker-*/*"))]
+
+    def times(self, spark: SparkSession, form: str, multiple: float) -> list[str]:
+        paths = self.make(spark, form)
+        if multiple < 1:
+            return paths[: max(1, round(len(paths) * multiple))]
+        found = list(paths)
+        for copy in range(1, round(multiple)):
+            for path in paths:
+                other = Path(f"{path}.copy{copy}")
+                if not other.exists():
+                    os.link(path, other)
+                found.append(str(other))
+        return found
+
+
+def session(master: str) -> Any:
+    conf = {"spark.driver.memory": MEMORY, "spark.sql.shuffle.partitions": "2"}
+    return open_session(SessionConfig(master=master, conf=conf), "rollcall-bench")
+
+
+def parse_and_sum(spark: SparkSession, paths: Sequence[str]) -> None:
+    recipe = request_logs(SourceSettings())
+    sums = recipe.sum_lines(read_lines(spark, paths, cluster=None, broker=None))
+    sums = sums.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        recipe.count_files(sums).collect()
+        for frame in (*recipe.frames(sums).values(), recipe.select_rejects(sums)):
+            frame.write.format("noop").mode("overwrite").save()
+    finally:
+        sums.unpersist()
+
+
+def with_duckdb(database: duckdb.DuckDBPyConnection, paths: Sequence[str]) -> None:
+    for statement in statements(paths):
+        database.execute(statement)
+
+
+def open_duckdb() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(config={"threads": 2, "preserve_insertion_order": False})
+
+
+def same_tables(spark: SparkSession, paths: Sequence[str]) -> None:
+    recipe = request_logs(SourceSettings())
+    frames = recipe.frames(recipe.sum_lines(read_lines(spark, paths, cluster=None, broker=None)))
+    with open_duckdb() as database:
+        with_duckdb(database, paths)
+        for table in ("usage", "connections"):
+            names = [it[0] for it in database.execute(f"SELECT * FROM {table} LIMIT 0").description]
+            theirs = sorted(map(repr, database.execute(f"SELECT * FROM {table}").fetchall()))
+            ours = sorted(repr(tuple(row)) for row in frames[table].select(*names).collect())
+            if ours != theirs:
+                differ = next((a, b) for a, b in zip(ours, theirs, strict=False) if a != b)
+                raise AssertionError(f"{table}: not the same rows, first: {differ}")
+        answers = database.execute("SELECT sum(answers) FROM brokers").fetchone()
+        heard = frames["brokers"].selectExpr("sum(answers)").first()
+        if answers is None or heard is None or answers[0] != heard[0]:
+            raise AssertionError(f"brokers: {heard} answers, and DuckDB heard {answers}")
+
+
+def beside_duckdb(spark: SparkSession, paths: Sequence[str], rounds: int) -> tuple[Cost, Cost]:
+    ours: list[tuple[float, float]] = []
+    theirs: list[tuple[float, float]] = []
+    with open_duckdb() as database:
+        parse_and_sum(spark, paths)
+        with_duckdb(database, paths)
+        for _ in range(rounds):
+            ours.append(timed(lambda: parse_and_sum(spark, paths), java_cpu(spark)))
+            theirs.append(timed(lambda: with_duckdb(database, paths), own_cpu))
+    return _cost(ours), _cost(theirs)
+
+
+def rate(spark: SparkSession, paths: Sequence[str], json: Timing, rounds: int, lines: int) -> Row:
+    parse_and_sum(spark, paths)
+    text = _cost(
+        [timed(lambda: parse_and_sum(spark, paths), java_cpu(spark)) for _ in range(rounds)]
+    ).seconds
+    ours, theirs = lines / text.median, lines / json.median
+    what = "lines per second, text form G"
+    ratio = ours / theirs
+    bar = "0.7x its JSON rate"
+    return Row(what, ours, "form J", theirs, "/s", ratio, bar, ratio >= 0.7, text.spread)
+
+
+def grown(spark: SparkSession, logs: Logs, growth: Sequence[float], rounds: int) -> Iterator[Row]:
+    """Microseconds per line at each size, beside the smallest; and the memory it took."""
+    first: Timing | None = None
+    for multiple in growth:
+        paths = logs.times(spark, "J", multiple)
+        lines = round(logs.lines * multiple)
+        parse_and_sum(spark, paths)
+        taken = [timed(lambda: parse_and_sum(spark, paths), own_cpu)[0] for _ in range(rounds)]  # noqa: B023
+        each = timing([seconds * 1e6 / lines for seconds in taken])
+        first = first or each
+        what = f"per line of {lines:,}, {MEMORY} heap, {peak_mb(spark):,.0f} MB resident at most"
+        yield within(what, "the fewest", each, first, 1.15)
+
+
+def cores(paths: Sequence[str], two: Timing, rounds: int) -> Iterator[Row]:
+    with session("local[1]") as spark:
+        parse_and_sum(spark, paths)
+        one = _cost(
+            [timed(lambda: parse_and_sum(spark, paths), java_cpu(spark)) for _ in range(rounds)]
+        ).seconds
+    yield faster("parse and sum on 2 cores", "1 core", two, one, 1.6, "s")
+
+
+def command(paths: Sequence[str], folder: Path, summing: Timing) -> Row:
+    """The whole command: start, read, sum, write all tables."""
+    taken = timing([run_command(paths, folder / f"tables-{turn}") for turn in range(2)])
+    what = "rollcall pipeline run, start to all tables written"
+    return within(what, "parse and sum", taken, summing, 2.0, "s")
+
+
+def small_job(logs: Logs, folder: Path) -> Row:
+    with session("local[1]") as spark:
+        paths = logs.make(spark, "J", 1_000)
+    taken = timing([run_command(paths, folder / f"small-{turn}") for turn in range(3)])
+    what = "rollcall pipeline run on 1,000 lines"
+    return below(what, "the bar", taken, Timing(12.0, 0.0), 12.0, "s")
+
+
+def run_command(paths: Sequence[str], tables: Path) -> float:
+    rollcall = str(Path(sys.executable).with_name("rollcall"))
+    arguments = ["--tables", str(tables), "--master", "local[2]", "--json"]
+    start = time.monotonic()
+    subprocess.run(
+        [rollcall, "pipeline", "run", *paths, *arguments], check=True, stdout=subprocess.DEVNULL
+    )
+    return time.monotonic() - start
+
+
+def timed(run: Callable[[], object], cpu: Callable[[], float]) -> tuple[float, float]:
+    start, used = time.monotonic(), cpu()
+    run()
+    return time.monotonic() - start, cpu() - used
+
+
+def java_cpu(spark: SparkSession) -> Callable[[], float]:
+    stat = Path(f"/proc/{java_pid(spark)}/stat")
+
+    def used() -> float:
+        fields = stat.read_text(encoding="ascii").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICKS
+
+    return used
+
+
+def own_cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def peak_mb(spark: SparkSession) -> float:
+    status = Path(f"/proc/{java_pid(spark)}/status").read_text(encoding="ascii")
+    [line] = [line for line in status.splitlines() if line.startswith("VmHWM")]
+    return int(line.split()[1]) / 1024
+
+
+def java_pid(spark: SparkSession) -> int:
+    java: Any = spark.sparkContext._jvm
+    return int(java.java.lang.ProcessHandle.current().pid())
+
+
+def _cost(taken: Sequence[tuple[float, float]]) -> Cost:
+    return Cost(timing([seconds for seconds, _ in taken]), timing([cpu for _, cpu in taken]))

@@ -1,0 +1,121 @@
+"""The work of the pipeline, written out for DuckDB: the same extraction, the same sums.
+
+A line is read whole, its frame is cut off, sixteen fields are taken out of its JSON, the times
+become whole microseconds, and all lines that agree in every key are counted together. The
+tables are made from these counts, as the pipeline makes them.
+"""
+
+from collections.abc import Sequence
+
+from rollcall.catalog import known_apis
+
+FIELDS = {
+    "forwarded": "$.isForwarded",
+    "api_key": "$.requestHeader.requestApiKey",
+    "api_version": "$.requestHeader.requestApiVersion",
+    "client_id": "$.requestHeader.clientId",
+    "deprecated": "$.requestHeader.requestApiVersionDeprecated",
+    "told_name": "$.request.clientSoftwareName",
+    "told_version": "$.request.clientSoftwareVersion",
+    "replica_id": "$.request.replicaId",
+    "replica_state": "$.request.replicaState.replicaId",
+    "error_code": "$.response.errorCode",
+    "ranges": "$.response.apiKeys",
+    "connection": "$.connection",
+    "total_ms": "$.totalTimeMs",
+    "throttle_ms": "$.throttleTimeMs",
+    "principal": "$.principal",
+    "listener": "$.listener",
+    "name": "$.clientInformation.softwareName",
+    "version": "$.clientInformation.softwareVersion",
+}
+WHO = "listener, principal, client_id, host, software_name, software_version"
+KEYS = f"hour, broker, {WHO}, api_key, api_version, forwarded, replica"
+START, END = "Completed request:", " (kafka.request.logger)"
+
+
+def _lines(paths: Sequence[str]) -> str:
+    files = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+    return f"""read_csv([{files}], header = false, columns = {{'value': 'VARCHAR'}},
+        delim = '\\x01', quote = '', escape = '', auto_detect = false,
+        max_line_size = 10000000)"""
+
+
+def sums(paths: Sequence[str]) -> str:
+    """One row for all lines that agree in hour, connection, client, API and version."""
+    own = ", ".join(str(api.key) for api in known_apis().values() if api.inter_broker)
+    wanted = ", ".join(f"'{path}'" for path in FIELDS.values())
+    fields = ", ".join(f"said[{place}] AS {name}" for place, name in enumerate(FIELDS, 1))
+    return f"""
+    CREATE OR REPLACE TEMP TABLE sums AS
+    WITH framed AS (
+        SELECT strptime(substring(value, 2, 23), '%Y-%m-%d %H:%M:%S,%g') AS time,
+            position('{START}' IN value) + {len(START)} AS start, value
+        FROM {_lines(paths)}
+        WHERE value LIKE '%{START}%' AND value LIKE '%{END}'
+    ), parsed AS (
+        SELECT time, json_extract_string(
+            substring(value, start, length(value) - start + 1 - {len(END)}), [{wanted}]) AS said
+        FROM framed
+    ), taken AS (SELECT time, {fields} FROM parsed)
+    SELECT date_trunc('hour', time) AS hour, connection, listener, principal,
+        nullif(client_id, '') AS client_id,
+        CASE WHEN name <> 'unknown' THEN name WHEN api_key = '18' THEN told_name END
+            AS software_name,
+        nullif(CASE WHEN name <> 'unknown' THEN version WHEN api_key = '18' THEN told_version END,
+            'unknown') AS software_version,
+        api_key::INTEGER AS api_key, api_version::INTEGER AS api_version,
+        forwarded::BOOLEAN AS forwarded,
+        (api_key::INTEGER IN ({own})
+            OR (api_key IN ('1', '2', '23')
+                AND coalesce(replica_id::INTEGER, replica_state::INTEGER, -1) >= 0)) AS replica,
+        CASE WHEN api_key = '18' AND error_code = '0' THEN ranges END AS ranges,
+        count(*) AS requests,
+        count(error_code) AS answered,
+        count(*) FILTER (WHERE error_code <> '0') AS errors,
+        count(*) FILTER (WHERE error_code = '35') AS unsupported,
+        count(*) FILTER (WHERE deprecated = 'true') AS deprecated,
+        count(*) FILTER (WHERE throttle_ms <> '0') AS throttled,
+        sum(CASE WHEN forwarded = 'true' THEN 0
+            ELSE round(throttle_ms::DOUBLE * 1000)::BIGINT END)::BIGINT AS throttle_us,
+        sum(CASE WHEN forwarded = 'true' THEN 0
+            ELSE round(total_ms::DOUBLE * 1000)::BIGINT END)::BIGINT AS total_us,
+        max(CASE WHEN forwarded = 'true' THEN 0
+            ELSE round(total_ms::DOUBLE * 1000)::BIGINT END) AS longest_us,
+        min(time) AS first_seen, max(time) AS last_seen
+    FROM taken GROUP BY ALL"""
+
+
+PLACED = r"""(SELECT * REPLACE (
+        CASE WHEN length(client_id) > 256
+            THEN left(client_id, 256) || '#' || left(sha256(client_id), 16)
+            ELSE client_id END AS client_id),
+        regexp_extract(connection, '^(.+):\d+-(.+):\d+(-\d+)*$', 1) AS broker,
+        regexp_extract(connection, '^(.+):\d+-(.+):\d+(-\d+)*$', 2) AS host
+    FROM sums)"""
+
+USAGE = f"""
+    CREATE OR REPLACE TEMP TABLE usage AS
+    SELECT {KEYS}, sum(requests)::BIGINT AS requests, sum(answered)::BIGINT AS answered,
+        sum(errors)::BIGINT AS errors, sum(unsupported)::BIGINT AS unsupported,
+        sum(deprecated)::BIGINT AS deprecated, sum(throttled)::BIGINT AS throttled,
+        sum(throttle_us)::BIGINT AS throttle_us, sum(total_us)::BIGINT AS total_us,
+        max(longest_us) AS longest_us, min(first_seen) AS first_seen, max(last_seen) AS last_seen
+    FROM {PLACED} GROUP BY ALL"""
+
+CONNECTIONS = f"""
+    CREATE OR REPLACE TEMP TABLE connections AS
+    SELECT broker, connection, {WHO}, forwarded, replica, date_trunc('day', hour) AS day,
+        sum(requests)::BIGINT AS requests,
+        min(first_seen) AS first_seen, max(last_seen) AS last_seen
+    FROM {PLACED} GROUP BY ALL"""
+
+BROKERS = f"""
+    CREATE OR REPLACE TEMP TABLE brokers AS
+    SELECT hour, broker, listener, ranges, sum(requests)::BIGINT AS answers,
+        min(first_seen) AS first_seen, max(last_seen) AS last_seen
+    FROM {PLACED} WHERE ranges IS NOT NULL GROUP BY ALL"""
+
+
+def statements(paths: Sequence[str]) -> list[str]:
+    return [sums(paths), USAGE, CONNECTIONS, BROKERS]

@@ -1,0 +1,103 @@
+"""`rollcall generate-logs`: request logs of a made-up fleet, of any size, on Spark."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from rollcall.cli.output import print_json, print_table
+from rollcall.cli.spark import (
+    DEFAULT_MASTER,
+    ConfOption,
+    MasterOption,
+    is_local_path,
+    local_store,
+    need_spark,
+    session_config,
+)
+from rollcall.errors import RollcallError
+
+UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
+SMALL_LINES = 50_000
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def generate_logs(
+    output: Annotated[str, typer.Option(metavar="DIR", help="A new folder, of any file system.")],
+    lines: Annotated[str, typer.Option(metavar="1M", help="How many lines: 5000, 250k, 1M, 2G.")],
+    seed: Annotated[int, typer.Option(help="The same seed gives the same logs.")] = 7,
+    form: Annotated[
+        str, typer.Option(metavar="A..J|mixed", help="The form of the request log.")
+    ] = "mixed",
+    brokers: Annotated[int, typer.Option(help="How many brokers.")] = 12,
+    hours: Annotated[
+        int | None, typer.Option(help="How many hours; without it, as many as the lines need.")
+    ] = None,
+    start: Annotated[
+        datetime, typer.Option(formats=["%Y-%m-%dT%H"], help="The first hour, UTC.")
+    ] = datetime(2026, 11, 1, 10),  # noqa: DTZ001 - brokers log without a zone
+    gzip: Annotated[bool, typer.Option("--gzip", help="Compress each file.")] = False,
+    master: MasterOption = DEFAULT_MASTER,
+    conf: ConfOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write request logs of a made-up but lifelike fleet, and the truth about it as JSON.
+
+    Libraries old and new, pinned ones, many owners, five clients that misbehave: to see what
+    the pipeline makes of a gigabyte or a terabyte before trusting it with your own logs.
+
+    Example: rollcall generate-logs --output logs --lines 1M --form J
+    """
+    need_spark()
+    began = time.monotonic()
+    from rollcall.pipeline.generate import GenerateSettings
+    from rollcall.pipeline.generate import generate_logs as generate
+    from rollcall.pipeline.session import open_session
+
+    settings = GenerateSettings(
+        lines=parse_count(lines), seed=seed, form=form, brokers=brokers, start=start, hours=hours
+    )
+    config = session_config(master, conf or ())
+    config = replace(config, small=settings.lines <= SMALL_LINES)
+    place = local_store(output).address if is_local_path(output) else output
+    console = Console(stderr=True, quiet=as_json)
+    with console.status("starting Spark") as status, open_session(config) as spark:
+
+        def show(done: int, of: int) -> None:
+            status.update(f"{done} of {of} files written, {time.monotonic() - began:.0f} s")
+
+        made = generate(spark, settings, place, gzip=gzip, progress=show)
+    seconds = time.monotonic() - began
+    if as_json:
+        print_json({**made.as_json(), "seconds": round(seconds, 3)})
+        return
+    print_table(
+        ("files", "lines", "bytes", "brokers", "clients", "seconds", "lines/s"),
+        [
+            (
+                f"{made.files:,}",
+                f"{made.lines:,}",
+                f"{made.bytes:,}",
+                made.brokers,
+                made.clients,
+                f"{seconds:.1f}",
+                f"{made.lines / seconds:,.0f}",
+            )
+        ],
+        right=("files", "lines", "bytes", "brokers", "clients", "seconds", "lines/s"),
+    )
+    print(f"the truth about the fleet: {made.truth}")
+
+
+def parse_count(text: str) -> int:
+    """`5000`, `250k`, `1M`, `2G`."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kmg]?)", text.strip().lower())
+    if found is None:
+        raise RollcallError(f"--lines is {text!r}", hint="use a number such as 5000, 250k or 1M")
+    return round(float(found[1]) * UNITS[found[2]])

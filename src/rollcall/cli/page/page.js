@@ -1,0 +1,154 @@
+"use strict";
+// Text from logs is only ever put on the page with textContent: markup in a client id is text.
+const data = JSON.parse(document.getElementById("data").textContent);
+const main = document.getElementById("page");
+const SHOWN = 50;
+const LOOKS = { "breaks": "breaks", "at risk": "risk", "unknown": "risk", "safe": "safe" };
+
+function add(parent, tag, text, className) {
+  const made = document.createElement(tag);
+  if (text !== undefined && text !== null) made.textContent = text;
+  if (className) made.className = className;
+  parent.append(made);
+  return made;
+}
+
+function compare(a, b) {
+  if (a === null || b === null) return (a === null) - (b === null);
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  return String(a).localeCompare(String(b), "en", { numeric: true });
+}
+
+function showTable(columns, rows, details) {
+  const entries = rows.map((cells, place) => ({
+    cells,
+    lines: details[place],
+    text: [...cells, ...(details[place] ?? [])].join("\n").toLowerCase(),
+  }));
+  let sorting = null, shown = SHOWN, found = entries;
+  const tools = add(main, "div", null, "tools");
+  const search = add(tools, "input");
+  search.type = "search";
+  search.placeholder = "filter: words, all of which must occur";
+  search.setAttribute("aria-label", "filter the table");
+  const count = add(tools, "span");
+  const table = add(add(main, "div", null, "scroll"), "table");
+  const heads = add(add(table, "thead"), "tr");
+  const body = add(table, "tbody");
+  const more = add(main, "button", "show more");
+
+  columns.forEach((name, column) => {
+    const head = add(heads, "th", name, typeof rows[0]?.[column] === "number" ? "number" : "");
+    head.tabIndex = 0;
+    const sort = () => {
+      const down = sorting?.column === column && !sorting.down;
+      sorting = { column, down };
+      for (const each of heads.children) each.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      draw();
+    };
+    head.addEventListener("click", sort);
+    head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(); });
+  });
+
+  function drawRow(entry) {
+    const row = add(body, "tr");
+    entry.cells.forEach((cell, column) => {
+      const number = typeof cell === "number";
+      const text = number ? cell.toLocaleString("en") : cell;
+      add(row, "td", text, number ? "number" : column === 0 ? LOOKS[cell] ?? "" : "");
+    });
+    if (!entry.lines?.length) return;
+    row.className = "opens";
+    let detail = null;
+    row.addEventListener("click", () => {
+      if (detail) { detail.remove(); detail = null; return; }
+      detail = document.createElement("tr");
+      detail.className = "detail";
+      add(detail, "td", entry.lines.join("\n")).colSpan = columns.length;
+      row.after(detail);
+    });
+  }
+
+  function draw() {
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    found = entries.filter((entry) => words.every((word) => entry.text.includes(word)));
+    if (sorting) {
+      const { column, down } = sorting;
+      found = [...found].sort((a, b) => compare(a.cells[column], b.cells[column]) * (down ? -1 : 1));
+    }
+    body.replaceChildren();
+    found.slice(0, shown).forEach(drawRow);
+    count.textContent = `${found.length.toLocaleString("en")} of ${entries.length.toLocaleString("en")}`;
+    more.hidden = found.length <= shown;
+  }
+
+  search.addEventListener("input", () => { shown = SHOWN; draw(); });
+  more.addEventListener("click", () => { shown += 5 * SHOWN; draw(); });
+  draw();
+}
+
+const COLOURS = ["#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#bcbd22", "#17becf", "#3f51b5", "#009688", "#9e9e9e"];
+
+function canvas(title, height) {
+  add(main, "h2", title);
+  const frame = add(main, "div", null, "chart tall");
+  if (height) frame.style.height = `${height}px`;
+  return add(frame, "canvas");
+}
+
+function showVersions({ days, series }) {
+  if (!days.length) return;
+  new Chart(canvas("Library versions over time"), {
+    type: "line",
+    data: {
+      labels: days,
+      datasets: series.map((each, place) => ({
+        ...each,
+        fill: place === 0 ? "origin" : "-1",
+        pointRadius: days.length > 40 ? 0 : 2,
+        borderWidth: 1,
+        borderColor: COLOURS[place % COLOURS.length],
+        backgroundColor: COLOURS[place % COLOURS.length] + "99",
+      })),
+    },
+    options: {
+      animation: false,
+      maintainAspectRatio: false,
+      interaction: { mode: "index", intersect: false },
+      scales: { y: { stacked: true, beginAtZero: true, title: { display: true, text: "applications" } } },
+    },
+  });
+}
+
+function showStarts({ brokers, points }) {
+  if (!points.length) return;
+  const time = (value) => new Date(value).toISOString().slice(0, 16).replace("T", " ");
+  const colour = (point) => (point.raw?.flapping ? "#d62728" : "#1f77b4");
+  new Chart(canvas("Broker starts", Math.max(180, 90 + 18 * brokers.length)), {
+    type: "scatter",
+    data: { datasets: [{ data: points, pointRadius: 5, pointBackgroundColor: colour, pointBorderColor: colour }] },
+    options: {
+      animation: false,
+      maintainAspectRatio: false,
+      plugins: {
+        legend: { display: false },
+        tooltip: { callbacks: { label: (item) => `${brokers[item.raw.y]}: ${time(item.raw.x)} UTC${item.raw.flapping ? ", flapping" : ""}` } },
+      },
+      scales: {
+        x: { type: "linear", ticks: { callback: time, maxRotation: 0, autoSkip: true, maxTicksLimit: 8 } },
+        y: { min: -1, max: brokers.length, reverse: true, ticks: { stepSize: 1, autoSkip: false, callback: (row) => brokers[row] ?? "" } },
+      },
+    },
+  });
+}
+
+add(main, "h1", data.title);
+add(main, "p", data.headline, "headline");
+const basis = add(main, "ul", null, "basis");
+for (const line of data.rests_on) add(basis, "li", line);
+add(main, "h2", data.details.length ? "Clients (a click on one shows the evidence and what to do)" : "All");
+showTable(data.columns, data.rows, data.details);
+showVersions(data.over_time);
+showStarts(data.starts);
+document.body.dataset.ready = "yes";

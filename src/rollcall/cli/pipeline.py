@@ -1,0 +1,312 @@
+"""`rollcall pipeline`: request logs to tables, on Spark."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rollcall import __version__
+from rollcall.cli.output import print_json
+from rollcall.cli.pipeline_view import (
+    ProgressLine,
+    print_compacted,
+    print_counts,
+    print_result,
+    result_json,
+)
+from rollcall.cli.spark import (
+    DEFAULT_MASTER,
+    ConfOption,
+    MasterOption,
+    is_local_path,
+    local_store,
+    need_spark,
+    parse_conf,
+    parse_seconds,
+    places,
+    session_config,
+    store_for,
+)
+from rollcall.cli.tables import JsonOption, TablesOption
+from rollcall.tables.folder import make_tables
+from rollcall.tables.writers import open_writer
+
+if TYPE_CHECKING:
+    from rollcall.pipeline.batch import Job
+    from rollcall.pipeline.recipes import Recipe
+    from rollcall.pipeline.session import SessionConfig
+
+app = typer.Typer(no_args_is_help=True, help="Read request logs into tables (on Spark).")
+
+SMALL_BYTES = 8 << 20
+
+LogsArgument = Annotated[
+    list[str], typer.Argument(metavar="LOGS...", help="Files, folders or patterns.")
+]
+ClusterOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The cluster that the logs are of.")
+]
+BrokerOption = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="The broker, if not the local address of a connection."),
+]
+TimeZoneOption = Annotated[
+    str, typer.Option(metavar="ZONE", help="The zone of the brokers' clocks, as Europe/Berlin.")
+]
+LayoutOption = Annotated[
+    str | None,
+    typer.Option(metavar="PATTERN", help="The log4j pattern of the log, if not Kafka's."),
+]
+InterBrokerOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LISTENER|PRINCIPAL", help="Used by the cluster's own brokers; may be repeated."
+    ),
+]
+RejectsOption = Annotated[
+    bool, typer.Option("--allow-rejects", help="Go on when most lines cannot be read.")
+]
+
+
+@app.command()
+def run(
+    logs: LogsArgument,
+    tables: TablesOption,
+    cluster: ClusterOption = None,
+    broker: BrokerOption = None,
+    time_zone: TimeZoneOption = "UTC",
+    layout: LayoutOption = None,
+    inter_broker: InterBrokerOption = None,
+    allow_rejects: RejectsOption = False,
+    master: MasterOption = DEFAULT_MASTER,
+    conf: ConfOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Read the logs that are there now. What was read before is not counted again.
+
+    Example: rollcall pipeline run /var/log/kafka --tables tables --cluster prod
+    """
+    need_spark()
+    began = time.monotonic()
+    recipe = _recipe(time_zone, layout, inter_broker)
+    config = replace(session_config(master, conf or ()), small=_is_small(logs))
+    from rollcall.pipeline.run import run as read_logs
+
+    with _job(config, tables, f"rollcall pipeline run {' '.join(logs)}", recipe) as job:
+        job = replace(
+            job, cluster=cluster, broker=broker, sources=tuple(logs), allow_rejects=allow_rejects
+        )
+        with ProgressLine(quiet=as_json) as line:
+            result = read_logs(job, logs, line.show)
+        seconds = time.monotonic() - began
+    if as_json:
+        print_json(result_json(result, seconds))
+    else:
+        print_result(result, seconds)
+
+
+@app.command()
+def brokers(
+    rolls: Annotated[list[str], typer.Argument(metavar="FILE.jsonl...", help="Roll calls.")],
+    tables: TablesOption,
+    cluster: ClusterOption = None,
+    master: MasterOption = DEFAULT_MASTER,
+    conf: ConfOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Read roll calls, as `rollcall brokers --output FILE.jsonl` appends them.
+
+    Example: rollcall pipeline brokers rolls.jsonl --tables tables --cluster prod
+    """
+    need_spark()
+    began = time.monotonic()
+    from rollcall.pipeline.recipes import ROLL_CALLS
+    from rollcall.pipeline.run import run as read_logs
+
+    config = replace(session_config(master, conf or ()), small=_is_small(rolls))
+    with _job(config, tables, "rollcall pipeline brokers", ROLL_CALLS) as job:
+        with ProgressLine(quiet=as_json) as line:
+            wanted = replace(job, cluster=cluster, sources=tuple(rolls))
+            result = read_logs(wanted, rolls, line.show)
+        seconds = time.monotonic() - began
+    if as_json:
+        print_json(result_json(result, seconds))
+    else:
+        print_result(result, seconds)
+
+
+@app.command()
+def compact(
+    tables: TablesOption,
+    keep: Annotated[
+        str | None, typer.Option(metavar="90d", help="Drop what was last seen longer ago.")
+    ] = None,
+    master: MasterOption = DEFAULT_MASTER,
+    conf: ConfOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Merge the tables' parts, and turn old detail into totals. Readers are not disturbed.
+
+    Hours older than 7 days become days, connections that ended over 48 hours ago become counts
+    per hour. Which files were read stays known, whatever is dropped.
+
+    Example: rollcall pipeline compact --tables tables --keep 90d
+    """
+    need_spark()
+    age = timedelta(seconds=parse_seconds(keep, "--keep")) if keep is not None else None
+    from rollcall.pipeline.compact import compact as merge_tables
+    from rollcall.pipeline.session import open_session
+    from rollcall.tables.cleaning import clean
+    from rollcall.tables.folder import check_mark
+
+    with open_session(session_config(master, conf or ())) as spark:
+        store = store_for(spark, tables)
+        check_mark(store)
+        with open_writer(store, "rollcall pipeline compact") as writer:
+            clean(writer)
+            done = merge_tables(spark, writer, age)
+    if as_json:
+        print_json(asdict(done))
+    else:
+        print_compacted(done)
+
+
+@app.command()
+def stream(
+    source: Annotated[
+        str, typer.Argument(metavar="LOGS_DIR|kafka://HOST:PORT/TOPIC", help="Where lines come.")
+    ],
+    tables: TablesOption,
+    trigger: Annotated[
+        str, typer.Option(metavar="10s|once", help="How often to look, or once and end.")
+    ] = "10s",
+    line_field: Annotated[
+        str | None, typer.Option(metavar="message", help="The field of a JSON envelope.")
+    ] = None,
+    broker_field: Annotated[
+        str | None, typer.Option(metavar="host.name", help="The field that names the broker.")
+    ] = None,
+    cluster: ClusterOption = None,
+    broker: BrokerOption = None,
+    time_zone: TimeZoneOption = "UTC",
+    layout: LayoutOption = None,
+    inter_broker: InterBrokerOption = None,
+    packages: Annotated[
+        str | None, typer.Option(metavar="COORDINATES", help="Spark's Kafka connector.")
+    ] = None,
+    master: MasterOption = DEFAULT_MASTER,
+    conf: ConfOption = None,
+) -> None:
+    """Read logs as they come: a folder of rolled logs, or a topic. Ctrl-C ends it.
+
+    Settings of the Kafka consumer are given with their name as Spark has it:
+    --conf kafka.security.protocol=SASL_SSL.
+
+    Example: rollcall pipeline stream kafka://broker1:9092/logs --tables tables --line-field message
+    """
+    need_spark()
+    seconds = None if trigger == "once" else parse_seconds(trigger, "--trigger")
+    recipe = _recipe(time_zone, layout, inter_broker)
+    for_kafka = [each for each in conf or () if each.startswith("kafka.")]
+    settings = session_config(master, [each for each in conf or () if each not in for_kafka])
+    if source.startswith("kafka://"):
+        from rollcall.pipeline.topic_stream import Topic
+
+        fields: dict[str, Any] = {"line_field": line_field, "broker_field": broker_field}
+        topic = Topic.parse(source, options=tuple(parse_conf(for_kafka).items()), **fields)
+        settings = replace(settings, packages=_connector(packages, settings))
+    else:
+        topic = None
+    with _job(settings, tables, f"rollcall pipeline stream {source}", recipe) as job:
+        job = replace(job, cluster=cluster, broker=broker, sources=(source,), allow_rejects=True)
+        if topic is not None:
+            _stream_topic(job, topic, seconds)
+        else:
+            _stream_folder(job, source, seconds)
+
+
+def _stream_folder(job: Job, source: str, seconds: float | None) -> None:
+    from rollcall.pipeline.folder_stream import FolderStream
+
+    with ProgressLine(quiet=False) as line, _until_interrupted() as stop:
+        stream = FolderStream(job, (source,), line.show, lambda result: print_counts(result.counts))
+        if seconds is None:
+            stream.once()
+        else:
+            stream.until(stop, seconds)
+
+
+def _stream_topic(job: Job, topic: Any, seconds: float | None) -> None:
+    from rollcall.pipeline.topic_stream import TopicStream
+
+    with _until_interrupted() as stop:
+        told = TopicStream(job, topic, lambda outcome: print_counts(outcome.counts))
+        told.until(stop, seconds)
+
+
+def _connector(packages: str | None, settings: SessionConfig) -> tuple[str, ...]:
+    from rollcall.pipeline.topic_stream import connector
+
+    if packages is not None:
+        return tuple(packages.split(","))
+    if "spark.jars" in settings.conf or "spark.jars.packages" in settings.conf:
+        return ()
+    return (connector(),)
+
+
+@contextmanager
+def _until_interrupted() -> Iterator[threading.Event]:
+    """Ctrl-C and a service manager's stop end a stream after the batch it is in."""
+    stop = threading.Event()
+    before = {
+        each: signal.signal(each, lambda *_: stop.set()) for each in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield stop
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _recipe(time_zone: str, layout: str | None, inter_broker: Sequence[str] | None) -> Recipe:
+    from rollcall.pipeline.recipes import request_logs
+    from rollcall.pipeline.settings import SourceSettings
+
+    settings: dict[str, Any] = {"layout": layout} if layout is not None else {}
+    return request_logs(
+        SourceSettings(time_zone=time_zone, inter_broker=tuple(inter_broker or ()), **settings)
+    )
+
+
+def _is_small(logs: Sequence[str]) -> bool:
+    """Looks for the files before Spark is started: what is missing is told at once."""
+    from rollcall.pipeline.paths import is_local
+    from rollcall.pipeline.planning import GZIP_RATIO
+    from rollcall.pipeline.run import find_logs
+
+    here = [path for path in logs if is_local(path)]
+    files = find_logs(places(None), here)
+    weight = sum(file.bytes * (GZIP_RATIO if file.path.endswith(".gz") else 1) for file in files)
+    return len(here) == len(logs) and weight < SMALL_BYTES
+
+
+@contextmanager
+def _job(config: SessionConfig, tables: str, doing: str, recipe: Recipe) -> Iterator[Job]:
+    from rollcall.pipeline.batch import Job
+    from rollcall.pipeline.session import open_session
+
+    if is_local_path(tables):  # a wrong folder is told before Spark is started
+        make_tables(local_store(tables), f"rollcall {__version__}")
+    with open_session(config) as spark:
+        store = store_for(spark, tables)
+        make_tables(store, f"rollcall {__version__}")
+        with open_writer(store, doing) as writer:
+            yield Job(spark=spark, writer=writer, place_of=places(spark), recipe=recipe)

@@ -1,0 +1,109 @@
+"""How a run shows itself: a line that moves while it works, then what came of it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import asdict
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from rollcall.cli.output import safe_text
+
+if TYPE_CHECKING:
+    from rollcall.pipeline.compact import Compacted
+    from rollcall.pipeline.progress import Progress
+    from rollcall.pipeline.run import Result
+    from rollcall.tables.manifests import Counts
+
+COMMONEST = 3
+LISTED = 10
+SECONDS_BETWEEN = 10.0
+
+
+class ProgressLine:
+    """One line on a terminal; elsewhere a line every ten seconds, on standard error."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+        self._moves = sys.stderr.isatty()
+        self._end = "" if self._moves else "\n"
+        self._shown = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._moves and not self._quiet:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def show(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if self._quiet or (not self._moves and now - self._shown < SECONDS_BETWEEN):
+            return
+        self._shown = now
+        text = progress_text(progress)
+        print(
+            f"\r\x1b[K{text}" if self._moves else text, end=self._end, file=sys.stderr, flush=True
+        )
+
+
+def progress_text(progress: Progress) -> str:
+    rate = progress.lines / progress.seconds if progress.seconds else 0.0
+    left = progress.seconds_left
+    return (
+        f"{progress.files_done} of {progress.files} files, {progress.lines} lines, "
+        f"{rate:,.0f} lines/s" + (f", {left:.0f} s left" if left is not None else "")
+    )
+
+
+def result_json(result: Result, seconds: float) -> dict[str, Any]:
+    return {
+        **asdict(result.counts),
+        "seconds": round(seconds, 3),
+        "already_read": result.already,
+        "left": [{"file": left.path, "why": left.why} for left in result.left],
+        "lost": [{"file": file, "what": what} for file, what in result.lost],
+    }
+
+
+def print_result(result: Result, seconds: float) -> None:
+    print_counts(result.counts)
+    commonest = sorted(result.counts.reasons.items(), key=lambda each: (-each[1], each[0]))
+    examples = {example.reason: example for example in result.examples}
+    for reason, count in commonest[:COMMONEST]:
+        print(safe_text(f"  {count} x {reason}"))
+        if (example := examples.get(reason)) is not None:
+            print(safe_text(f"    {example.file}:{example.line}: {example.piece}"))
+    if result.already:
+        print(f"{result.already} files were read before")
+    for file, what in result.lost:
+        print(safe_text(f"lost: {file}: {what}"))
+    for left in result.left[:LISTED]:
+        print(safe_text(f"left: {left.path}: {left.why}"))
+    if len(result.left) > LISTED:
+        print(f"left: {len(result.left) - LISTED} more files")
+    print(f"{seconds:.1f} s")
+
+
+def print_counts(counts: Counts) -> None:
+    print(
+        f"{counts.lines} lines of {counts.files} files: {counts.requests} requests, "
+        f"{counts.skipped} skipped, {counts.rejected} rejected",
+        flush=True,
+    )
+
+
+def print_compacted(done: Compacted) -> None:
+    if not done.manifests:
+        print("the tables are empty: nothing to compact")
+        return
+    print(
+        f"{done.manifests} parts merged into one: {done.bytes_before} bytes before, "
+        f"{done.bytes_after} after; the old files go in an hour"
+    )

@@ -1,0 +1,134 @@
+"""Starting Spark for a command: what the environment says, and where tables and logs lie."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rollcall.errors import ConfigError, RollcallError
+from rollcall.tables.stores import LocalStore, Store
+
+if TYPE_CHECKING:
+    from rollcall.pipeline.places import Place
+    from rollcall.pipeline.session import SessionConfig
+
+DEFAULT_MASTER = "local[*]"
+
+MasterOption = Annotated[
+    str, typer.Option(metavar="URL", help="Spark's master: local[4], spark://host:7077, yarn.")
+]
+ConfOption = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark; may be repeated."),
+]
+
+
+def need_spark() -> None:
+    """Spark is an extra: most of rollcall does without."""
+    if find_spec("pyspark") is None:
+        raise RollcallError(
+            "PySpark is not installed, and the pipeline runs on it",
+            hint="pip install 'rollcall[pipeline]'; it needs Java 17 or newer, too",
+        )
+    # py4j tells of Ctrl-C in the root logger, with a trace: what matters is raised anyway
+    logging.getLogger().addHandler(logging.NullHandler())
+
+
+def session_config(master: str, conf: Sequence[str]) -> SessionConfig:
+    from rollcall.pipeline.session import SessionConfig
+
+    return SessionConfig(master=master, conf=parse_conf(conf), java=_java(), cache=_cache_folder())
+
+
+def parse_conf(conf: Sequence[str]) -> dict[str, str]:
+    parsed = {}
+    for each in conf:
+        key, equals, value = each.partition("=")
+        if not equals or not key:
+            raise ConfigError(
+                f"--conf {each!r} is no setting", hint="as in --conf spark.driver.memory=4g"
+            )
+        parsed[key.strip()] = value
+    return parsed
+
+
+def _java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home, "bin", "java")) if home else shutil.which("java") or "java"
+
+
+def _cache_folder() -> Path | None:
+    """Where rollcall keeps what makes Spark start sooner; ROLLCALL_CACHE names another folder, and
+    empty, none."""
+    if (chosen := os.environ.get("ROLLCALL_CACHE")) is not None:
+        return Path(chosen).absolute() if chosen else None
+    base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    return Path(base) / "rollcall"
+
+
+@contextmanager
+def store_of(tables: str) -> Iterator[Store]:
+    """Where the tables are; only another file system than this machine's needs Java to be read."""
+    if is_local_path(tables):
+        yield local_store(tables)
+        return
+    need_spark()
+    from rollcall.pipeline.hadoop import Hadoop, HadoopStore
+    from rollcall.pipeline.session import open_session
+
+    config = replace(session_config("local[1]", ()), small=True, cache=None)
+    with open_session(config) as spark:
+        yield HadoopStore(Hadoop(spark), tables)
+
+
+def local_store(tables: str) -> LocalStore:
+    from urllib.parse import unquote, urlsplit
+
+    path = unquote(urlsplit(tables).path) if tables.startswith("file:/") else tables
+    return LocalStore(Path(path).absolute())
+
+
+def is_local_path(path: str) -> bool:
+    return path.startswith("file:/") or re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+:/", path) is None
+
+
+def places(spark: Any) -> Callable[[str], Place]:
+    """Who can read a path; without Spark, only this machine's."""
+    from rollcall.pipeline.hadoop import Hadoop, HadoopPlace
+    from rollcall.pipeline.paths import is_local
+    from rollcall.pipeline.places import LocalPlace
+
+    here = LocalPlace()
+    elsewhere = HadoopPlace(Hadoop(spark)) if spark is not None else None
+
+    def place_of(path: str) -> Place:
+        return here if is_local(path) or elsewhere is None else elsewhere
+
+    return place_of
+
+
+def store_for(spark: Any, tables: str) -> Store:
+    if is_local_path(tables):
+        return local_store(tables)
+    from rollcall.pipeline.hadoop import Hadoop, HadoopStore
+
+    return HadoopStore(Hadoop(spark), tables)
+
+
+def parse_seconds(text: str, what: str) -> float:
+    """`10s`, `5m`, `2h`, `90d`."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", text.strip())
+    if match is None:
+        raise ConfigError(f"{what} is {text!r}", hint="use a number with ms, s, m, h or d: 90d")
+    units = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+    return float(match[1]) * units[match[2]]

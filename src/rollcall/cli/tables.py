@@ -1,0 +1,97 @@
+"""`rollcall tables`: what is in a folder of tables, for people and for other programs."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from rollcall.cli.output import print_json, print_table
+from rollcall.cli.spark import store_of
+from rollcall.tables.columns import TABLES
+from rollcall.tables.errors import TablesError
+from rollcall.tables.folder import Snapshot, read_tables
+from rollcall.tables.views import Engine, view
+
+app = typer.Typer(no_args_is_help=True, help="Show the tables that the pipeline wrote.")
+
+TablesOption = Annotated[
+    str, typer.Option("--tables", metavar="DIR", help="The folder of the tables.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+TableArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(TABLES)}.")]
+
+
+def _read(tables: str) -> Snapshot:
+    with store_of(tables) as store:
+        return read_tables(store)
+
+
+@app.command("list")
+def list_tables(tables: TablesOption, as_json: JsonOption = False) -> None:
+    """List the tables: files, bytes, and what they rest on.
+
+    Example: rollcall tables list --tables tables
+    """
+    snapshot = _read(tables)
+    last = max((manifest.time_ms for manifest in snapshot.live), default=None)
+    rows = [
+        {
+            "table": name,
+            "files": len(snapshot.parts(name)),
+            "bytes": sum(part.bytes for part in snapshot.parts(name)),
+            "about": table.about,
+        }
+        for name, table in TABLES.items()
+    ]
+    counts = snapshot.counts
+    if as_json:
+        totals = {
+            "files": counts.files,
+            "lines": counts.lines,
+            "requests": counts.requests,
+            "skipped": counts.skipped,
+            "rejected": counts.rejected,
+        }
+        print_json({"tables": rows, "read": totals, "written_ms": last})
+        return
+    columns = ("table", "files", "bytes", "about")
+    print_table(columns, [[row[name] for name in columns] for row in rows], right=columns[1:3])
+    when = (
+        datetime.fromtimestamp(last / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if last else ""
+    )
+    print(
+        f"{counts.lines} lines of {counts.files} files: {counts.requests} requests, "
+        f"{counts.skipped} skipped, {counts.rejected} rejected"
+        + (f"; last written {when}" if when else "")
+    )
+
+
+@app.command()
+def files(table: TableArgument, tables: TablesOption, as_json: JsonOption = False) -> None:
+    """Print the live files of a table: all of them, and no others, make up the table.
+
+    Example: rollcall tables files usage --tables tables
+    """
+    found = list(_read(tables).addresses(table))
+    if as_json:
+        print_json(found)
+        return
+    for name in found:
+        print(name)
+
+
+@app.command("view")
+def show_view(
+    table: TableArgument,
+    tables: TablesOption,
+    engine: Annotated[Engine, typer.Option(help="Whose SQL it shall be.")] = Engine.DUCKDB,
+) -> None:
+    """Print a statement that makes a view of a table, its partial sums merged.
+
+    Example: rollcall tables view usage --tables tables | duckdb
+    """
+    if table not in TABLES:
+        raise TablesError(f"there is no table {table!r}", hint=f"known are {', '.join(TABLES)}")
+    print(view(_read(tables), table, engine))

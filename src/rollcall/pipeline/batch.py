@@ -1,0 +1,213 @@
+"""One batch: files to sums, sums to parts of the tables, and the manifest that commits them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.storagelevel import StorageLevel
+
+from rollcall.pipeline.errors import NotALogError
+from rollcall.pipeline.failures import BrokenInputError, explained
+from rollcall.pipeline.inputs import (
+    Input,
+    Tally,
+    check_whole,
+    find_broken,
+    prepare,
+    tally,
+    with_copies,
+)
+from rollcall.pipeline.lines import read_lines, with_line_numbers
+from rollcall.pipeline.places import Place
+from rollcall.pipeline.planning import Reading
+from rollcall.pipeline.recipes import Recipe
+from rollcall.pipeline.writing import Attempt, write_parts
+from rollcall.tables.columns import FILES, REJECTS
+from rollcall.tables.manifests import Counts, Kind, Manifest
+from rollcall.tables.writers import Writer
+
+EXAMPLES = 3
+"""Reasons that an example is shown of."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What all batches of a run share."""
+
+    spark: SparkSession
+    writer: Writer
+    place_of: Callable[[str], Place]
+    recipe: Recipe
+    cluster: str | None = None
+    broker: str | None = None
+    sources: tuple[str, ...] = ()
+    allow_rejects: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    reason: str
+    file: str
+    line: int
+    piece: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    counts: Counts = field(default_factory=Counts)
+    examples: tuple[Example, ...] = ()
+    lost: tuple[tuple[str, str], ...] = ()
+    """Files of which something could not be read, and what."""
+
+
+def read_batch(job: Job, readings: Sequence[Reading]) -> Outcome:
+    """Read these files into the tables, all or nothing."""
+    attempt = Attempt.begin(job.writer.snapshot().next_number)
+    try:
+        inputs = prepare(readings, job.place_of, job.writer.store, attempt.staging)
+        if not inputs:
+            return Outcome()
+        try:
+            return _sum_and_commit(job, attempt, inputs)
+        except BrokenInputError:
+            broken = find_broken(readings, job.place_of)
+            if not broken:
+                raise
+    except UnwholeError as error:
+        broken = error.readings
+    finally:
+        job.writer.store.delete(attempt.staging)
+    return read_batch(job, with_copies(readings, broken))
+
+
+class UnwholeError(Exception):
+    """Gzips whose last line is no whole one."""
+
+    def __init__(self, readings: list[Reading]) -> None:
+        super().__init__()
+        self.readings = readings
+
+
+def _sum_and_commit(job: Job, attempt: Attempt, inputs: Sequence[Input]) -> Outcome:
+    addresses = [address for each in inputs for address in each.addresses]
+    if not addresses:  # gzips that break off before the end of their first line
+        return _commit(job, attempt, None, tally(inputs, ()))
+    lines = read_lines(job.spark, addresses, cluster=job.cluster, broker=job.broker)
+    sums = job.recipe.sum_lines(lines).persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        with explained(job.writer.store.address):
+            counted = job.recipe.count_files(sums).collect()
+            tallies = tally(inputs, counted)
+            if unwhole := check_whole(tallies, job.place_of):
+                raise UnwholeError(unwhole)
+            return _commit(job, attempt, sums, tallies)
+    finally:
+        sums.unpersist()
+
+
+def _commit(
+    job: Job, attempt: Attempt, sums: DataFrame | None, tallies: Sequence[Tally]
+) -> Outcome:
+    rejects = _number_rejects(job, sums, tallies) if sums is not None else None
+    examples, reasons = summarise(rejects) if rejects is not None else ((), {})
+    counts = Counts(
+        files=len(tallies),
+        lines=sum(each.total("lines") for each in tallies),
+        requests=sum(each.total("requests") for each in tallies),
+        skipped=sum(each.total("skipped") for each in tallies),
+        rejected=sum(each.total("rejected") for each in tallies),
+        reasons=reasons,
+    )
+    if counts.rejected * 2 > counts.lines and not job.allow_rejects:
+        raise not_a_log(counts, examples)
+    frames = {FILES.name: _file_rows(job, tallies)}
+    if sums is not None:
+        frames |= job.recipe.frames(sums)
+    if rejects is not None:
+        frames[REJECTS.name] = rejects
+    parts = write_parts(job.writer, attempt, frames)
+    now = job.writer.now_ms()
+    job.writer.commit(Manifest(attempt.number, Kind.BATCH, now, None, parts, counts, job.sources))
+    lost = tuple((each.given.reading.path, each.given.lost) for each in tallies if each.given.lost)
+    return Outcome(counts, examples, lost)
+
+
+def _number_rejects(job: Job, sums: DataFrame, tallies: Sequence[Tally]) -> DataFrame | None:
+    """Rejects under the names and line numbers of the files they came from."""
+    names = []
+    for each in tallies:
+        before = each.given.reading.lines_before
+        for row in each.rows:
+            if row["rejected"]:
+                names.append((row["file"], each.given.reading.path, before))
+            before += row["lines"]
+    if not names:
+        return None
+    origin = job.spark.createDataFrame(names, "file STRING, original STRING, lines_before BIGINT")
+    return (
+        with_line_numbers(job.recipe.select_rejects(sums), job.recipe.count_blocks(sums))
+        .join(F.broadcast(origin), "file")
+        .withColumn("file", F.col("original"))
+        .withColumn("line", F.col("line") + F.col("lines_before"))
+    )
+
+
+def summarise(rejects: DataFrame) -> tuple[tuple[Example, ...], dict[str, int]]:
+    """How often each reason, and the first line of the commonest ones."""
+    first = F.min(F.struct("file", "line", "piece")).alias("first")
+    rows = (
+        rejects.groupBy("reason")
+        .agg(F.count("*").alias("lines"), first)
+        .orderBy(F.desc("lines"), "reason")
+    ).collect()
+    examples = tuple(Example(row["reason"], *row["first"]) for row in rows[:EXAMPLES])
+    return examples, {row["reason"]: row["lines"] for row in rows}
+
+
+def _file_rows(job: Job, tallies: Sequence[Tally]) -> DataFrame:
+    now = datetime.fromtimestamp(job.writer.clock(), UTC).replace(tzinfo=None)
+    schema = ", ".join(f"{column.name} {column.type}" for column in FILES.columns)
+    rows = [_file_row(job, each, now) for each in tallies]
+    return job.spark.createDataFrame(rows, schema).coalesce(1)
+
+
+def _file_row(job: Job, each: Tally, now: datetime) -> dict[str, object]:
+    reading = each.given.reading
+    firsts = [row["first_time"] for row in each.rows if row["first_time"] is not None]
+    lasts = [row["last_time"] for row in each.rows if row["last_time"] is not None]
+    levels = forms = 0
+    for row in each.rows:
+        levels |= row["levels"] or 0
+        forms |= row["forms"] or 0
+    return {
+        "cluster": job.cluster,
+        "broker": job.broker,
+        "file": reading.path,
+        "head": reading.content.head,
+        "fingerprint": each.fingerprint(job.place_of(reading.path)),
+        "start": reading.start,
+        "bytes": each.end,
+        "stored_bytes": reading.content.file.bytes,
+        "lost": each.given.lost,
+        "read_at": now,
+        **{name: each.total(name) for name in ("lines", "requests", "skipped", "rejected")},
+        "first_time": min(firsts, default=None),
+        "last_time": max(lasts, default=None),
+        "levels": levels,
+        "forms": forms,
+    }
+
+
+def not_a_log(counts: Counts, examples: Sequence[Example]) -> NotALogError:
+    example = examples[0]
+    return NotALogError(
+        f"{counts.rejected} of {counts.lines} lines could not be read, most of them for: "
+        f"{example.reason}",
+        hint=f"is this a request log? {example.file} line {example.line} begins: "
+        f"{example.piece[:120]!r}; --layout names another log4j pattern, and --allow-rejects "
+        "goes on all the same",
+    )

@@ -1,0 +1,167 @@
+"""What is in a file: its bytes uncompressed, what it looks like, and how it is known again.
+
+A file is known by its content, so that it may be rolled, renamed, moved or compressed: a hash of
+its first line finds the files that might be the same, a hash of the first 64 KB tells. Of a
+file that was shorter when it was read, the hash is of the whole lines that were there.
+"""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rollcall.pipeline.places import LogFile, Place
+
+HEAD_BYTES = 65536
+CHUNK_BYTES = 1 << 20
+GZIP = b"\x1f\x8b"
+GZIP_WINDOW = 31
+ISIZE_RANGE = 1 << 32
+"""A gzip ends with the length of its last member, modulo this."""
+
+LOOKS = (
+    (b"PK\x03\x04", "a zip archive"),
+    (b"BZh", "a bzip2 file"),
+    (b"\xfd7zXZ\x00", "an xz file"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file"),
+    (b"\x04\x22\x4d\x18", "an lz4 file"),
+    (b"PAR1", "a Parquet file"),
+    (b"\x89PNG", "a picture"),
+    (b"\x7fELF", "a program"),
+    (b"%PDF", "a PDF"),
+    (b"\xff\xfe", "UTF-16 text"),
+    (b"\xfe\xff", "UTF-16 text"),
+)
+PLAIN_CONTROLS = frozenset(b"\t\r\n\x1b")
+
+
+class BrokenGzipError(Exception):
+    """The bytes up to here are good; the rest is not there, or damaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    file: LogFile
+    gzip: bool
+    head: str
+    """A hash of the first line."""
+    first: int
+    """How many bytes the first lines are known: 64 KB, or all there are."""
+    fingerprint: str
+    """A hash of those."""
+    whole: int | None
+    """Where the last whole line ends, if all of the content was seen; else None."""
+    length: int
+    """Where the last whole line ends; of a long gzip, the length that it gives itself."""
+    bom: int = 0
+    """Bytes of a byte-order mark at the beginning."""
+    looks_like: str | None = None
+    """What it is, if it is no text."""
+
+
+def look_at(place: Place, file: LogFile) -> Content:
+    """Read the first 64 KB, uncompressed, and the last few bytes."""
+    head, gzip, complete = read_head(place, file)
+    end = head.find(b"\n") + 1
+    whole = head.rfind(b"\n") + 1 if complete else None
+    seen = whole if whole is not None else len(head)
+    return Content(
+        file,
+        gzip,
+        head=digest(head[: end or len(head)]),
+        first=seen,
+        fingerprint=digest(head[:seen]),
+        whole=whole,
+        length=whole if whole is not None else _length(place, file, gzip=gzip),
+        bom=len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0,
+        looks_like=_looks_like(head),
+    )
+
+
+def _length(place: Place, file: LogFile, *, gzip: bool) -> int:
+    if gzip:
+        return max(last_size(place, file), HEAD_BYTES)
+    return last_line_end(place, file)
+
+
+def read_head(place: Place, file: LogFile) -> tuple[bytes, bool, bool]:
+    """The first 64 KB; whether it is a gzip; whether that is all there is."""
+    gzip = next(place.chunks(file.path, 0, 2), b"") == GZIP
+    head = b""
+    try:
+        for chunk in unpacked(place, file.path, gzip=gzip, chunk=HEAD_BYTES):
+            head += chunk
+            if len(head) > HEAD_BYTES:
+                return head[:HEAD_BYTES], gzip, False
+    except BrokenGzipError:
+        pass
+    return head[:HEAD_BYTES], gzip, True
+
+
+def prefix_digest(place: Place, file: LogFile, length: int) -> str:
+    return digest(read_head(place, file)[0][:length])
+
+
+def unpacked(
+    place: Place, path: str, *, gzip: bool, start: int = 0, chunk: int = CHUNK_BYTES
+) -> Iterator[bytes]:
+    """The content from `start` on, uncompressed; a gzip may have several members."""
+    if not gzip:
+        yield from place.chunks(path, start, chunk)
+        return
+    skip = start
+    for data in _gunzip(place.chunks(path, 0, chunk)):
+        if skip < len(data):
+            yield data[skip:]
+        skip = max(0, skip - len(data))
+
+
+def _gunzip(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    member = zlib.decompressobj(GZIP_WINDOW)
+    try:
+        for chunk in chunks:
+            while chunk:
+                if member.eof:
+                    member = zlib.decompressobj(GZIP_WINDOW)
+                if data := member.decompress(chunk):
+                    yield data
+                chunk = member.unused_data
+    except zlib.error as error:
+        raise BrokenGzipError(f"it is damaged ({error})") from error
+    if not member.eof:
+        raise BrokenGzipError("it ends too early")
+
+
+def last_size(place: Place, file: LogFile) -> int:
+    """The length that a gzip gives at its end."""
+    tail = b"".join(place.chunks(file.path, max(0, file.bytes - 4), 4))[:4]
+    return int.from_bytes(tail, "little")
+
+
+def last_line_end(place: Place, file: LogFile) -> int:
+    """Where the last whole line of a plain file ends, within the size it was listed with."""
+    end = file.bytes
+    while end > 0:
+        start = max(0, end - HEAD_BYTES)
+        tail = next(place.chunks(file.path, start, end - start), b"")[: end - start]
+        if (found := tail.rfind(b"\n")) >= 0:
+            return start + found + 1
+        end = start
+    return 0
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def _looks_like(head: bytes) -> str | None:
+    for magic, name in LOOKS:
+        if head.startswith(magic):
+            return name
+    if b"\x00" in head:
+        return "a binary file, or a log with a hole of zero bytes"
+    controls = sum(byte < ord(" ") and byte not in PLAIN_CONTROLS for byte in head[:4096])
+    return "a binary file" if controls * 10 > len(head[:4096]) else None

@@ -1,0 +1,64 @@
+"""What Spark throws, in words that say what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors.exceptions.captured import CapturedException
+
+from rollcall.pipeline.errors import ChangedError, SparkError
+from rollcall.tables.stores import disk_full
+
+FULL = re.compile(r"No space left on device|DSQuotaExceeded|Disk quota exceeded")
+GONE = re.compile(r"FileNotFoundException|FAILED_READ_FILE.FILE_NOT_EXIST|does not exist")
+BROKEN_GZIP = re.compile(
+    r"Unexpected end of (ZLIB )?input stream|EOFException|ZipException|invalid (stored|block|code|"
+    r"distance)|incorrect (data|header|length) check|not a gzip file|CRC"
+)
+
+
+class BrokenInputError(SparkError):
+    """Spark met what looks like a gzip that breaks off."""
+
+
+@contextmanager
+def explained(where: str) -> Iterator[None]:
+    try:
+        yield
+    except (Py4JError, CapturedException) as error:
+        raise explain(error, where) from error
+
+
+def explain(error: Exception, where: str) -> Exception:
+    told = _whole_story(error)
+    if FULL.search(told):
+        return disk_full(where)
+    if GONE.search(told):
+        return ChangedError(
+            "a log went away while it was read", hint="was it rolled or moved? run this again"
+        )
+    kind = BrokenInputError if BROKEN_GZIP.search(told) else SparkError
+    return kind(
+        f"Spark failed: {_gist(told)}",
+        hint="nothing of this batch was kept; run the same command again, with more memory "
+        "(--conf spark.driver.memory=4g) if it says so",
+    )
+
+
+def _whole_story(error: Exception) -> str:
+    story = [str(error)]
+    if isinstance(error, Py4JJavaError):
+        cause = error.java_exception
+        while cause is not None:
+            story.append(str(cause.toString()))
+            cause = cause.getCause()
+    return "\n".join(story)
+
+
+def _gist(told: str) -> str:
+    lines = [line.strip() for line in told.splitlines() if line.strip()]
+    causes = [line for line in lines if re.match(r"(Caused by: )?[\w.$]+(Exception|Error)\b", line)]
+    return (causes or lines or ["it did not say why"])[-1][:300]

@@ -1,0 +1,62 @@
+"""`rollcall pipeline stream LOGS_DIR`: a folder looked at again and again, by our own listing.
+
+Spark's file source knows paths and not contents: a log that was rolled would be read twice.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from rollcall.pipeline.batch import Job
+from rollcall.pipeline.compact import compact_if_due
+from rollcall.pipeline.errors import ChangedError
+from rollcall.pipeline.places import LogFile
+from rollcall.pipeline.progress import Tell
+from rollcall.pipeline.run import Result, find_logs, make_plan, read_plan
+from rollcall.tables.cleaning import clean
+
+CLEAN_EVERY_SECONDS = 600.0
+
+
+@dataclass
+class FolderStream:
+    job: Job
+    wanted: Sequence[str]
+    tell: Tell
+    told: Callable[[Result], None]
+    """Called after each look that found something."""
+    _seen: dict[str, LogFile] = field(default_factory=dict)
+    """Files whose content is in the tables, as they were then."""
+    _cleaned: float = 0.0
+
+    def once(self) -> Result:
+        """Look, and read what is new."""
+        now = self.job.writer.clock()
+        if now - self._cleaned > CLEAN_EVERY_SECONDS:
+            clean(self.job.writer)
+            self._cleaned = now
+        files = find_logs(self.job.place_of, self.wanted)
+        fresh = [file for file in files if self._seen.get(file.path) != file]
+        plan = make_plan(self.job, fresh)
+        result = Result(left=tuple(plan.left), already=plan.already)
+        if plan.readings:
+            result = read_plan(self.job, plan, result, self.tell)
+        waiting = {left.path for left in plan.left}
+        self._seen = {file.path: file for file in files if file.path not in waiting}
+        if result.counts.files:
+            self.told(result)
+        return result
+
+    def until(self, stop: threading.Event, seconds: float) -> None:
+        """Look every so many seconds; compact between."""
+        while not stop.is_set():
+            began = self.job.writer.clock()
+            try:
+                self.once()
+                while compact_if_due(self.job.spark, self.job.writer):
+                    pass
+            except ChangedError:  # the next look will find it as it is then
+                self._seen = {}
+            stop.wait(max(0.0, seconds - (self.job.writer.clock() - began)))

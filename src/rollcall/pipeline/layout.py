@@ -1,0 +1,179 @@
+"""A log4j pattern, compiled to what brings its lines to Kafka's own layout.
+
+Parsing knows one frame only, `[time] LEVEL message (logger)`. A line of another layout is
+rewritten to it first, by expressions compiled from the pattern: `whole` for a line that is
+complete, `start` and `end` for the pieces of a record that a newline has split.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from rollcall.errors import ConfigError
+
+DEFAULT_PATTERN = "[%d] %p %m (%c)%n"
+REQUEST_LOGGER = "kafka.request.logger"
+LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+
+CONVERSION = re.compile(
+    r"%(?P<pad>-?\d*)(?:\.-?\d+)?(?P<name>[a-zA-Z]+|%)(?P<options>(?:\{[^}]*\})*)"
+)
+# The longest name wins: %msg is the message, %t the thread, %table is %t and then "able".
+NAMES = {
+    "d": "date", "date": "date", "p": "level", "level": "level", "le": "level",
+    "m": "message", "msg": "message", "message": "message",
+    "c": "logger", "lo": "logger", "logger": "logger",
+    "n": "end", "%": "percent",
+    "t": "text", "tn": "text", "thread": "text", "threadName": "text", "tid": "text",
+    "X": "text", "mdc": "text", "MDC": "text", "x": "text", "NDC": "text",
+    "L": "text", "line": "text", "F": "text", "file": "text", "M": "text", "method": "text",
+    "C": "text", "class": "text", "r": "text", "relative": "text", "sn": "text", "pid": "text",
+    "ex": "nothing", "xEx": "nothing", "throwable": "nothing", "rEx": "nothing",
+}  # fmt: skip
+
+ISO = "yyyy-MM-dd HH:mm:ss,SSS"
+DATES = {
+    "": ISO,
+    "DEFAULT": ISO,
+    "ISO8601": ISO,
+    "ISO8601_BASIC": "yyyyMMdd HHmmss,SSS",
+    "ISO8601_PERIOD": "yyyy-MM-dd HH:mm:ss.SSS",
+    "COMPACT": "yyyyMMddHHmmssSSS",
+}
+PARTS = {"yyyy": 4, "uuuu": 4, "MM": 2, "dd": 2, "HH": 2, "mm": 2, "ss": 2}
+PART_NAMES = {"yyyy": "year", "uuuu": "year", "MM": "month", "dd": "day", "HH": "hour",
+              "mm": "minute", "ss": "second"}  # fmt: skip
+DATE_TOKEN = re.compile(r"'([^']*)'|yyyy|uuuu|MM|dd|HH|mm|ss|S+|[a-zA-Z]+|.")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Java regular expressions, and what to put for what they find."""
+
+    whole: str
+    start: str
+    end: str
+    put_whole: str
+    put_start: str
+    put_end: str
+    logger: str
+    """How the layout writes the name of the request logger."""
+    time_zone: str | None
+    is_default: bool
+
+    @property
+    def suffix(self) -> str:
+        """What a complete request line ends in, once it is in Kafka's own layout."""
+        return f" ({self.logger})"
+
+
+@cache
+def compile_layout(pattern: str) -> Layout:
+    pieces = list(conversions(pattern))
+    kinds = [kind for kind, _ in pieces]
+    for needed, what in (("date", "%d"), ("message", "%m")):
+        if kinds.count(needed) != 1:
+            raise layout_error(pattern, f"{what} is there {kinds.count(needed)} times, not once")
+    if kinds.index("date") > kinds.index("message"):
+        raise layout_error(pattern, "%d comes after %m")
+    cut = kinds.index("message")
+    options = dict(pieces).get("date", "")
+    date_regex, date_put, zone = compile_date(pattern, options)
+    regex = {"date": date_regex, "level": rf"\s*(?<level>{'|'.join(LEVELS)})\s*"}
+    before = "".join(regex.get(kind) or plain_regex(kind, text) for kind, text in pieces[:cut])
+    after = "".join(plain_regex(kind, text) for kind, text in pieces[cut + 1 :])
+    level = "${level}" if "level" in kinds else "DEBUG"
+    logger = "${logger}" if "logger" in kinds else REQUEST_LOGGER
+    late = "logger" in kinds[cut:] or "logger" not in kinds
+    return Layout(
+        whole=rf"(?s)^{before}(?<message>.*){after}$",
+        start=rf"(?s)^{before}(?<message>.*)$",
+        end=rf"(?s)^(?<message>.*){after}$",
+        put_whole=f"[{date_put}] {level} ${{message}} ({logger})",
+        put_start=f"[{date_put}] {level} ${{message}}",
+        put_end=f"${{message}} ({logger})" if late and after else "${message}",
+        logger=written_logger(pieces),
+        time_zone=zone,
+        is_default=pattern.removesuffix("%n") == DEFAULT_PATTERN.removesuffix("%n"),
+    )
+
+
+def conversions(pattern: str) -> Iterator[tuple[str, str]]:
+    """(kind, text) of each piece: literal text, or what follows a percent sign."""
+    at = 0
+    for found in CONVERSION.finditer(pattern):
+        yield from literal(pattern[at : found.start()])
+        written = found["name"]
+        name = next((written[:n] for n in range(len(written), 0, -1) if written[:n] in NAMES), None)
+        if name is None:
+            raise layout_error(pattern, f"%{written} is not known here")
+        rest = written[len(name) :]
+        yield NAMES[name], "" if rest else found["options"]
+        yield from literal(rest + (found["options"] if rest else ""))
+        at = found.end()
+    yield from literal(pattern[at:])
+
+
+def literal(text: str) -> Iterator[tuple[str, str]]:
+    if text:
+        yield "literal", text
+
+
+def plain_regex(kind: str, text: str) -> str:
+    match kind:
+        case "literal":
+            return re.escape(text)
+        case "percent":
+            return "%"
+        case "logger":
+            return r"\s*(?<logger>[\w.$\-]+)\s*"
+        case "text":
+            return ".*?"
+    return ""
+
+
+def compile_date(pattern: str, options: str) -> tuple[str, str, str | None]:
+    """The expression, what to put for it, and the zone if the pattern names one."""
+    given = re.findall(r"\{([^}]*)\}", options)
+    form = DATES.get(given[0] if given else "", given[0] if given else ISO)
+    regex, seen = "", set()
+    for token in DATE_TOKEN.finditer(form):
+        text = token[0]
+        if text in PART_NAMES:
+            seen.add(PART_NAMES[text])
+            regex += rf"(?<{PART_NAMES[text]}>\d{{{PARTS[text]}}})"
+        elif text.startswith("S"):
+            seen.add("fraction")
+            regex += rf"(?<fraction>\d{{3}})\d{{{len(text) - 3}}}" if len(text) >= 3 else r"\d+"
+        elif text[0] == "'":
+            regex += re.escape(token[1] or "'")
+        elif text.isalpha():
+            raise layout_error(pattern, f"{text} in the date {form!r} is not known here")
+        else:
+            # log4j 2 writes ISO8601 with a T
+            regex += "[ T]" if text == " " else re.escape(text)
+    missing = {"year", "month", "day", "hour", "minute", "second"} - seen
+    if missing:
+        raise layout_error(pattern, f"the date has no {', '.join(sorted(missing))}")
+    fraction = "${fraction}" if "fraction" in seen and "SSS" in form else "000"
+    put = f"${{year}}-${{month}}-${{day}} ${{hour}}:${{minute}}:${{second}},{fraction}"
+    return regex, put, given[1] if len(given) > 1 else None
+
+
+def written_logger(pieces: list[tuple[str, str]]) -> str:
+    """%c{1} writes the last part of a name only."""
+    options = dict(pieces).get("logger", "").strip("{}")
+    if options.isdecimal() and int(options) > 0:
+        return ".".join(REQUEST_LOGGER.split(".")[-int(options) :])
+    return REQUEST_LOGGER
+
+
+def layout_error(pattern: str, why: str) -> ConfigError:
+    return ConfigError(
+        f"the layout {pattern!r} cannot be used: {why}",
+        hint=f"give the pattern of the broker's log4j settings, such as {DEFAULT_PATTERN!r}; "
+        "dates are made of yyyy MM dd HH mm ss SSS",
+    )

@@ -1,0 +1,183 @@
+"""What the parts of a request line say. Once per line, or once for all lines that agree in them."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from rollcall.catalog import known_apis
+from rollcall.pipeline import parse_json, parse_text
+from rollcall.pipeline.parse_cut import NO_FORM
+from rollcall.pipeline.schema import RANGES, REJECTED, REQUEST
+from rollcall.pipeline.settings import SourceSettings
+
+BROKEN = "the JSON of the request line is broken"
+NO_API = "a request of an API that is known under no such name"
+
+REPLICA_APIS = (1, 2, 23)
+"""Fetch, ListOffsets and OffsetForLeaderEpoch carry the id of the replica that asks."""
+API_VERSIONS = 18
+LONGEST_TEXT = 256
+
+# An ApiVersions request, JSON or text. Valid names only: a broker refuses others, and does not
+# keep them (KIP-511).
+NAME = r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?"
+NAMES = (
+    rf'^(?:\{{"clientSoftwareName":"|client_software_name=)({NAME})'
+    rf'(?:","clientSoftwareVersion":"|,client_software_version=)({NAME})'
+    r'(?:"\},"response":|,_tagged_fields=\{\}\},response:)'
+)
+EARLY_FACTS = ("api_key", "api_version", "forwarded", "total_us", "throttle_us")
+PARTY = 5
+"""How many parts `parse_text.read_who` finds."""
+
+ADDRESS = r"[0-9A-Fa-f.:]+(?:%[^:]*)?"
+ENDS = rf"^({ADDRESS}):\d+-({ADDRESS}):\d+(?:-\d+){{0,2}}$"
+"""Local and remote address of a connection id; an IPv6 address is not in brackets."""
+OLD_PEER = r"^(?:.*/)?\[?([^\[\]/]*?)\]?:\d+$"
+"""0.8 writes the client's address only, perhaps behind its name."""
+
+
+def read_cuts(cuts: DataFrame, settings: SourceSettings) -> DataFrame:
+    """The facts of each row, and `broker` filled in. A reject has no facts but its frame.
+
+    Of `json` on the one hand and `head` and `party` on the other, one is null.
+    """
+    request, who, bodies = F.col("request"), F.col("who"), F.col("bodies")
+    is_request = F.col("outcome") == REQUEST
+    return (
+        cuts.withColumns(
+            {
+                "json": F.when(is_json(), parse_json.read(request, who)),
+                "head": F.when(~is_json(), parse_text.read_request(request)),
+                "party": F.when(~is_json(), parse_text.read_who(who)),
+                "told_name": F.when(bodies.rlike(NAMES), F.regexp_extract(bodies, NAMES, 1)),
+                "told_version": F.regexp_extract(bodies, NAMES, 2),
+            }
+        )
+        .withColumns(
+            {"api_key": read_api_key(), "api_version": read_api_version(), "forwarded": forwarded()}
+        )
+        .withColumn("reason", F.coalesce("reason", reason_of_parts()))
+        .withColumn("outcome", outcome_of_parts())
+        .withColumns(
+            {name: F.when(is_request, fact) for name, fact in (who_facts() | what_facts()).items()}
+        )
+        .withColumns({name: F.when(is_request, F.col(name)) for name in EARLY_FACTS})
+        .withColumn("replica", F.when(is_request, is_replica(settings)))
+    )
+
+
+def is_json() -> Column:
+    return F.col("shape") == "H"
+
+
+def read_api_key() -> Column:
+    named = parse_text.api_key(F.get("head", 0))
+    return F.coalesce("json.requestHeader.requestApiKey", named)
+
+
+def read_api_version() -> Column:
+    return F.coalesce(
+        F.col("json.requestHeader.requestApiVersion"), F.get("head", 1).try_cast("int")
+    )
+
+
+def forwarded() -> Column:
+    return F.when(F.col("shape").isNotNull(), F.coalesce("json.isForwarded", F.lit(False)))
+
+
+def reason_of_parts() -> Column:
+    """Null for a request, and for what is no request line at all."""
+    key, version = F.col("api_key"), F.col("api_version")
+    broken = key.isNull() | version.isNull() | F.col("json.clientInformation").isNull()
+    formless = version.isNull() | (F.size("party") < PARTY)
+    return F.when(is_json(), F.when(broken, BROKEN)).when(
+        ~is_json(), F.when(formless, NO_FORM).when(key.isNull(), NO_API)
+    )
+
+
+def outcome_of_parts() -> Column:
+    return F.when(F.col("reason").isNotNull(), REJECTED).otherwise(
+        F.coalesce("outcome", F.lit(REQUEST))
+    )
+
+
+def who_facts() -> dict[str, Column]:
+    client_id = F.coalesce("json.requestHeader.clientId", nullif(F.get("head", 3), "null"))
+    return {
+        "broker": F.coalesce("broker", address(1)),
+        "host": F.coalesce(address(2), found(F.col("connection"), OLD_PEER, 1)),
+        "connection": short(F.substring_index("connection", "/", -1)),
+        "security_protocol": either("json.securityProtocol", 0),
+        "listener": short(either("json.listener", 1)),
+        "software_name": software("name", either("json.clientInformation.softwareName", 2)),
+        "software_version": software(
+            "version", either("json.clientInformation.softwareVersion", 3)
+        ),
+        "principal": short(either("json.principal", 4)),
+        "client_id": short(nullif(client_id, "")),
+    }
+
+
+def what_facts() -> dict[str, Column]:
+    deprecated = F.coalesce("json.requestHeader.requestApiVersionDeprecated", F.lit(False))
+    text_form = parse_text.form_of(F.col("shape"), F.get("head", 0), F.col("party"))
+    # the oldest form that could have written the line
+    json_form = F.when(F.col("level") == "INFO", "J").when(deprecated, "I").otherwise("H")
+    return {
+        "form": F.when(is_json(), json_form).otherwise(text_form),
+        "deprecated": deprecated,
+        "replica_id": F.coalesce("replica_id", F.get("head", 2)).try_cast("int"),
+        "error_code": F.col("error_code").try_cast("int"),
+        "ranges": F.when(F.col("api_key") == API_VERSIONS, ranges_of(F.col("bodies"))),
+    }
+
+
+def is_replica(settings: SourceSettings) -> Column:
+    """Traffic of the cluster's own; never told by the client id, which anyone may choose."""
+    key, known = F.col("api_key"), known_apis().values()
+    asks_as_one = key.isin(*REPLICA_APIS) & (F.col("replica_id") >= 0)
+    signs = [key.isin(*(api.key for api in known if api.inter_broker)), asks_as_one]
+    if settings.inter_broker:
+        signs += [F.col(name).isin(*settings.inter_broker) for name in ("listener", "principal")]
+    return F.greatest(*(F.coalesce(sign, F.lit(False)) for sign in signs))
+
+
+def software(what: str, known: Column) -> Column:
+    """What an ApiVersions request tells, else what the broker knew of the connection; a
+    forwarded request came on a connection of another broker."""
+    tells = (F.col("api_key") == API_VERSIONS) & F.col("told_name").isNotNull()
+    said = F.when(tells, F.col(f"told_{what}")).otherwise(nullif(known, "unknown"))
+    return F.when(~F.col("forwarded"), short(said))
+
+
+def ranges_of(bodies: Column) -> Column:
+    """By key, so that the same ranges are equal; null where the answer is an error."""
+    good = F.when(F.col("error_code") == "0", parse_json.ranges(bodies).cast(RANGES))
+    told = F.when(is_json(), good).otherwise(parse_text.ranges(bodies).cast(RANGES))
+    return F.when(F.size(told) > 0, F.array_sort(told))
+
+
+def either(json: str, part: int) -> Column:
+    return F.coalesce(F.col(json), nullif(F.get("party", part), ""))
+
+
+def nullif(value: Column, nothing: str) -> Column:
+    return F.nullif(value, F.lit(nothing))
+
+
+def address(end: int) -> Column:
+    return found(F.col("connection"), ENDS, end)
+
+
+def found(text: Column, regex: str, group: int) -> Column:
+    return F.nullif(F.regexp_extract(text, regex, group), F.lit(""))
+
+
+def short(text: Column) -> Column:
+    """At most 256 characters, and a hash of the whole if there are more."""
+    cut = F.concat(
+        F.substring(text, 1, LONGEST_TEXT), F.lit("#"), F.substring(F.sha2(text, 256), 1, 16)
+    )
+    return F.make_valid_utf8(F.when(F.length(text) > LONGEST_TEXT, cut).otherwise(text))

@@ -1,0 +1,93 @@
+"""Where logs lie, as the driver sees them: lists, sizes, and pieces of their bytes."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from rollcall.pipeline.errors import ChangedError, SourceError
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    path: str
+    bytes: int
+    """As it lies there; of a gzip, compressed."""
+    modified: float
+    named: bool
+    """Given by its name, and not found in a folder or by a pattern."""
+
+
+class Place(Protocol):
+    def find(self, wanted: str) -> list[LogFile]:
+        """A file, all files under a folder, or those that fit a pattern."""
+
+    def chunks(self, path: str, start: int, size: int) -> Iterator[bytes]:
+        """The bytes from `start` on, in pieces of `size`."""
+
+
+class LocalPlace:
+    def find(self, wanted: str) -> list[LogFile]:
+        try:
+            if os.path.isfile(wanted):  # noqa: PTH113 - a pattern may be no valid path
+                return [_log_file(wanted, named=True)]
+            if Path(wanted).is_dir():
+                return _walk(wanted)
+        except OSError as error:
+            raise unreadable(wanted, error.strerror) from error
+        matches = sorted(glob.glob(wanted, recursive=True)) if glob.has_magic(wanted) else []  # noqa: PTH207
+        if not matches:
+            raise SourceError(
+                f"there is no file or folder {wanted}",
+                hint="check the path; a pattern is quoted, as in '/var/log/kafka/*.log.*'",
+            )
+        found = [
+            [_log_file(match, named=False)] if Path(match).is_file() else _walk(match)
+            for match in matches
+        ]
+        return [file for files in found for file in files]
+
+    def chunks(self, path: str, start: int, size: int) -> Iterator[bytes]:
+        try:
+            with Path(path).open("rb") as file:
+                file.seek(start)
+                while chunk := file.read(size):
+                    yield chunk
+        except FileNotFoundError as error:
+            raise gone(path) from error
+        except OSError as error:
+            raise unreadable(path, error.strerror) from error
+
+
+def _walk(folder: str) -> list[LogFile]:
+    def fail(error: OSError) -> None:
+        raise unreadable(str(error.filename), error.strerror) from error
+
+    found = []
+    for where, folders, names in os.walk(folder, onerror=fail):
+        folders.sort()
+        paths = [Path(where, name) for name in sorted(names) if not name.startswith(".")]
+        found += [_log_file(str(path), named=False) for path in paths if path.is_file()]
+    return found
+
+
+def _log_file(path: str, *, named: bool) -> LogFile:
+    state = Path(path).stat()
+    return LogFile(str(Path(path).absolute()), state.st_size, state.st_mtime, named)
+
+
+def unreadable(path: str, why: str | None) -> SourceError:
+    return SourceError(
+        f"{path} cannot be read: {why}",
+        hint="let the user who runs this read it (group, ACL), or copy it elsewhere",
+    )
+
+
+def gone(path: str) -> ChangedError:
+    return ChangedError(
+        f"{path} went away while it was read", hint="was it rolled or moved? run this again"
+    )

@@ -1,0 +1,193 @@
+"""Which files to read, and from where on: each line once, whatever has become of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from rollcall.pipeline.contents import (
+    HEAD_BYTES,
+    ISIZE_RANGE,
+    Content,
+    last_size,
+    look_at,
+    prefix_digest,
+)
+from rollcall.pipeline.places import LogFile, Place
+
+ACTIVE_NAME = "kafka-request.log"
+YOUNG_SECONDS = 120.0
+BATCH_BYTES = 16 << 30
+BATCH_FILES = 5000
+LOOKS_AT_ONCE = 16
+GZIP_RATIO = 10
+"""A rough one: request logs shrink to a tenth."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """A row of the table `files`: what was read of a file before."""
+
+    head: str
+    fingerprint: str
+    bytes: int
+    stored_bytes: int
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One file, or what was added to it."""
+
+    content: Content
+    start: int = 0
+    """Bytes that were read before, uncompressed."""
+    end: int | None = None
+    """Where the last whole line ends; None when only unpacking can tell."""
+    lines_before: int = 0
+    copy: bool = False
+    """Spark shall not read the file itself, but a copy of what is to be read of it."""
+
+    @property
+    def path(self) -> str:
+        return self.content.file.path
+
+    @property
+    def weight(self) -> int:
+        stored = self.content.file.bytes
+        return stored * GZIP_RATIO if self.content.gzip else stored - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A file that is not read, and why."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    readings: Sequence[Reading] = ()
+    left: Sequence[Left] = ()
+    already: int = 0
+    """Files whose lines are all in the tables."""
+
+    def batches(self) -> Iterator[list[Reading]]:
+        batch: list[Reading] = []
+        for reading in self.readings:
+            heavy = sum(other.weight for other in batch) + reading.weight > BATCH_BYTES
+            if batch and (heavy or len(batch) >= BATCH_FILES):
+                yield batch
+                batch = []
+            batch.append(reading)
+        if batch:
+            yield batch
+
+
+def still_written(file: LogFile, now: float) -> str | None:
+    """Why a file that was not given by name should be left alone for now."""
+    if PurePosixPath(file.path).name == ACTIVE_NAME:
+        return "still being written: it is the active log"
+    if now - file.modified < YOUNG_SECONDS:
+        return "still being written: it changed within 2 minutes"
+    return None
+
+
+@dataclass
+class Planner:
+    place_of: Callable[[str], Place]
+    now: float
+    left: list[Left] = field(default_factory=list)
+
+    def look(self, files: Iterable[LogFile]) -> list[Content]:
+        """Look into all files that can be read now, each once, several at a time."""
+        settled = []
+        for file in {file.path: file for file in files}.values():
+            if not file.named and (why := still_written(file, self.now)):
+                self.left.append(Left(file.path, why))
+            else:
+                settled.append(file)
+        with ThreadPoolExecutor(LOOKS_AT_ONCE) as pool:
+            looks = pool.map(lambda file: look_at(self.place_of(file.path), file), settled)
+            contents = list(looks)
+        for content in contents:
+            if why := self._nothing_in(content):
+                self.left.append(Left(content.file.path, why))
+        return [content for content in contents if not self._nothing_in(content)]
+
+    def _nothing_in(self, content: Content) -> str | None:
+        if content.looks_like:
+            return f"not a log: it looks like {content.looks_like}"
+        if content.whole == 0:
+            return "empty" if content.file.bytes == 0 else "it holds no whole line yet"
+        return None
+
+    def plan(self, contents: Sequence[Content], known: Iterable[KnownFile]) -> Plan:
+        """What is new in them. Of two with the same lines, one is taken: the plain one, the longer.
+
+        Should the other hold more after all (a gzip tells its length only when unpacked), the
+        next run finds what was added."""
+        by_head: dict[str, list[KnownFile]] = {}
+        for row in known:
+            by_head.setdefault(row.head, []).append(row)
+        taken: dict[str, list[Content]] = {}
+        readings, already = [], 0
+        order = sorted(contents, key=lambda each: (each.gzip, -each.length, each.file.path))
+        for content in order:
+            others = taken.setdefault(content.head, [])
+            rows = [row for row in by_head.get(content.head, ()) if self._begins_with(content, row)]
+            reading = self._new_in(content, rows)
+            if reading is None or any(self._is_part_of(content, other) for other in others):
+                already += 1
+            else:
+                others.append(content)
+                readings.append(reading)
+        readings.sort(key=lambda reading: reading.path)
+        return Plan(readings, tuple(self.left), already)
+
+    def _begins_with(self, content: Content, row: KnownFile) -> bool:
+        length = min(row.bytes, HEAD_BYTES)
+        if length == content.first:
+            return row.fingerprint == content.fingerprint
+        place = self.place_of(content.file.path)
+        same = length < content.first and prefix_digest(place, content.file, length)
+        return same == row.fingerprint
+
+    def _is_part_of(self, content: Content, longer: Content) -> bool:
+        if content.first == longer.first:
+            return content.fingerprint == longer.fingerprint
+        place = self.place_of(longer.file.path)
+        same = content.first < longer.first and prefix_digest(place, longer.file, content.first)
+        return same == content.fingerprint
+
+    def _new_in(self, content: Content, rows: Sequence[KnownFile]) -> Reading | None:
+        file = content.file
+        start = max((row.bytes for row in rows), default=0)
+        lines = sum(row.lines for row in rows)
+        if content.gzip:
+            if rows and self._gzip_was_read(content, rows, start):
+                return None
+            copy = start > 0 or not file.path.endswith(".gz") or _has_odd_name(file)
+            return Reading(content, start, content.whole, lines, copy)
+        end = content.length
+        if end <= start:
+            return None
+        settled = end == file.bytes and self.now - file.modified >= YOUNG_SECONDS
+        odd = _has_odd_name(file) or file.path.endswith(".gz")
+        return Reading(content, start, end, lines, copy=start > 0 or not settled or odd)
+
+    def _gzip_was_read(self, content: Content, rows: Sequence[KnownFile], start: int) -> bool:
+        if content.whole is not None:
+            return content.whole <= start
+        if any(row.stored_bytes == content.file.bytes for row in rows):
+            return True
+        return last_size(self.place_of(content.file.path), content.file) == start % ISIZE_RANGE
+
+
+def _has_odd_name(file: LogFile) -> bool:
+    """Spark passes over hidden files, and Hadoop has no colons in names."""
+    path = file.path.rpartition("://")[2]
+    return PurePosixPath(path).name.startswith(("_", ".")) or ":" in path.partition("/")[2]

@@ -1,0 +1,60 @@
+"""What is made of lines: the steps in which request logs and roll calls differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from rollcall.pipeline import roll_calls, sums
+from rollcall.pipeline.settings import SourceSettings
+from rollcall.tables.columns import BROKERS, CONNECTIONS, USAGE
+
+Step = Callable[[DataFrame], DataFrame]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    sum_lines: Step
+    """Lines to what all else is made from: it is kept, so that nothing is parsed twice."""
+    count_files: Step
+    count_blocks: Step
+    select_rejects: Step
+    frames: Callable[[DataFrame], dict[str, DataFrame]]
+    """The rows for each table."""
+
+
+def request_logs(settings: SourceSettings) -> Recipe:
+    return Recipe(
+        sum_lines=partial(sums.sum_lines, settings=settings),
+        count_files=sums.count_files,
+        count_blocks=count_blocks,
+        select_rejects=sums.select_rejects,
+        frames=sum_frames,
+    )
+
+
+def sum_frames(summed: DataFrame) -> dict[str, DataFrame]:
+    return {
+        USAGE.name: sums.count_usage(summed),
+        CONNECTIONS.name: sums.count_connections(summed),
+        BROKERS.name: sums.heard_brokers(summed),
+    }
+
+
+def count_blocks(summed: DataFrame) -> DataFrame:
+    return summed.groupBy("file", "block").agg(
+        F.sum("lines").alias("lines"), F.min("first_position").alias("first_position")
+    )
+
+
+ROLL_CALLS = Recipe(
+    sum_lines=roll_calls.read_roll_calls,
+    count_files=roll_calls.count_files,
+    count_blocks=roll_calls.count_blocks,
+    select_rejects=roll_calls.select_rejects,
+    frames=lambda told: {BROKERS.name: roll_calls.called_brokers(told)},
+)

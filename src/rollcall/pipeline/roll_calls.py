@@ -1,0 +1,94 @@
+"""Roll calls, as `rollcall brokers --output` appends them, to the table `brokers`."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+FORM = "rollcall-broker/1"
+NO_ROLL_CALL = "not a line of a roll call"
+PIECE = 120
+
+LINE = """
+  form STRING, time_ms BIGINT, cluster_id STRING, id INT, host STRING, port INT, rack STRING,
+  controller BOOLEAN, trouble STRING,
+  software STRUCT<name: STRING, version: STRING, source: STRING, candidates: ARRAY<STRING>>,
+  start_time STRUCT<ms: BIGINT>,
+  api_versions STRUCT<ranges: MAP<STRING, ARRAY<INT>>>
+"""
+"""What is taken of a line; the form only ever grows."""
+
+RANGES = """
+  array_sort(transform(map_entries(told.api_versions.ranges), entry -> named_struct(
+    'api_key', CAST(entry.key AS INT), 'min_version', entry.value[0], 'max_version', entry.value[1]
+  )))
+"""
+
+
+def read_roll_calls(lines: DataFrame) -> DataFrame:
+    """The lines with `told`, null where a line is none of a roll call."""
+    told = F.from_json("value", LINE)
+    fits = (told["form"] == FORM) & told["time_ms"].isNotNull()
+    return lines.withColumn("told", F.when(fits, told))
+
+
+def called_brokers(told: DataFrame) -> DataFrame:
+    """A row per broker and roll call."""
+    seen = F.timestamp_millis("told.time_ms").cast("timestamp_ntz")
+    start = F.timestamp_millis("told.start_time.ms").cast("timestamp_ntz")
+    return told.where("told IS NOT NULL").select(
+        F.date_trunc("hour", seen).alias("hour"),
+        F.coalesce("cluster", "told.cluster_id").alias("cluster"),
+        F.coalesce("broker", "told.host").alias("broker"),
+        F.lit("roll call").alias("source"),
+        F.col("told.id").alias("node_id"),
+        "told.host",
+        "told.port",
+        "told.rack",
+        "told.controller",
+        "told.trouble",
+        F.col("told.software.name").alias("software_name"),
+        F.col("told.software.version").alias("software_version"),
+        F.col("told.software.source").alias("software_source"),
+        F.col("told.software.candidates").alias("candidates"),
+        start.alias("start_time"),
+        F.expr(RANGES).alias("ranges"),
+        F.lit(1).alias("answers"),
+        seen.alias("first_seen"),
+        seen.alias("last_seen"),
+    )
+
+
+def count_files(told: DataFrame) -> DataFrame:
+    """No line of a roll call is a request: what was understood counts as skipped."""
+    bad = F.count_if(F.col("told").isNull())
+    return told.groupBy("file").agg(
+        F.count("*").alias("lines"),
+        F.lit(0).alias("requests"),
+        F.count_if(F.col("told").isNotNull()).alias("skipped"),
+        bad.alias("rejected"),
+        F.min(F.timestamp_millis("told.time_ms").cast("timestamp_ntz")).alias("first_time"),
+        F.max(F.timestamp_millis("told.time_ms").cast("timestamp_ntz")).alias("last_time"),
+        F.lit(0).alias("levels"),
+        F.lit(0).alias("forms"),
+        F.sum(F.octet_length("value") + 1).alias("bytes_read"),
+    )
+
+
+def select_rejects(told: DataFrame) -> DataFrame:
+    return told.where("told IS NULL").select(
+        "cluster",
+        "file",
+        "block",
+        "position",
+        F.lit(NO_ROLL_CALL).alias("reason"),
+        F.length("value").alias("length"),
+        F.substring("value", 1, PIECE).alias("piece"),
+    )
+
+
+def count_blocks(told: DataFrame) -> DataFrame:
+    """What line numbers are made from."""
+    return told.groupBy("file", "block").agg(
+        F.count("*").alias("lines"), F.min("position").alias("first_position")
+    )

@@ -1,0 +1,92 @@
+"""`rollcall pipeline run`: logs that are there now, once, in as many batches as they need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from rollcall.pipeline.batch import Example, Job, Outcome, read_batch
+from rollcall.pipeline.errors import ChangedError, NotALogError
+from rollcall.pipeline.known import known_files
+from rollcall.pipeline.places import LogFile, Place
+from rollcall.pipeline.planning import Left, Plan, Planner
+from rollcall.pipeline.progress import Tell, Watch
+from rollcall.tables.cleaning import clean
+from rollcall.tables.manifests import Counts
+
+TRIES = 3
+
+
+@dataclass(frozen=True)
+class Result:
+    counts: Counts = field(default_factory=Counts)
+    examples: tuple[Example, ...] = ()
+    lost: tuple[tuple[str, str], ...] = ()
+    left: tuple[Left, ...] = ()
+    already: int = 0
+
+    def with_batch(self, outcome: Outcome) -> Result:
+        examples = {example.reason: example for example in (*outcome.examples, *self.examples)}
+        return Result(
+            self.counts + outcome.counts,
+            tuple(examples.values()),
+            self.lost + outcome.lost,
+            self.left,
+            self.already,
+        )
+
+
+def find_logs(place_of: Callable[[str], Place], wanted: Iterable[str]) -> list[LogFile]:
+    """Every file that was asked for; one that was named stays so if a folder holds it, too."""
+    found: dict[str, LogFile] = {}
+    for path in wanted:
+        for file in place_of(path).find(path):
+            if file.named or file.path not in found:
+                found[file.path] = file
+    return list(found.values())
+
+
+def run(job: Job, wanted: Sequence[str], tell: Tell) -> Result:
+    """Read what is new in these logs. A file that changes under our hands is looked at again."""
+    clean(job.writer)
+    result = Result()
+    for last_try in range(TRIES - 1, -1, -1):
+        plan = make_plan(job, find_logs(job.place_of, wanted))
+        result = Result(result.counts, result.examples, result.lost, tuple(plan.left), plan.already)
+        refuse_if_no_logs(plan, result)
+        try:
+            return read_plan(job, plan, result, tell)
+        except ChangedError:
+            if not last_try:
+                raise
+    return result
+
+
+def make_plan(job: Job, files: Iterable[LogFile]) -> Plan:
+    planner = Planner(job.place_of, job.writer.clock())
+    contents = planner.look(files)
+    return planner.plan(contents, known_files(job.spark, job.writer.snapshot(), contents))
+
+
+def read_plan(job: Job, plan: Plan, result: Result, tell: Tell) -> Result:
+    weight = sum(reading.weight for reading in plan.readings)
+    watch = Watch(job.spark, tell, len(plan.readings), weight)
+    for batch in plan.batches():
+        heavy = sum(reading.weight for reading in batch)
+        with watch.batch(heavy):
+            outcome = read_batch(job, batch)
+        watch.finished(len(batch), heavy, outcome.counts.lines)
+        result = result.with_batch(outcome)
+    return result
+
+
+def refuse_if_no_logs(plan: Plan, result: Result) -> None:
+    """Nothing that was given is a log: that is a mistake, and not an empty result."""
+    strange = [left for left in plan.left if left.why.startswith("not a log")]
+    if strange and len(strange) == len(plan.left) and not plan.readings and not plan.already:
+        if result.counts.files:
+            return
+        raise NotALogError(
+            f"{strange[0].path} is {strange[0].why}",
+            hint="give it request logs, plain or gzip, in UTF-8; unpack other formats first",
+        )

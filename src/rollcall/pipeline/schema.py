@@ -1,0 +1,113 @@
+"""The columns between the steps: lines as a source gives them, requests as parsing leaves them.
+
+The columns of the tables at rest are in `rollcall.tables`. Missing is null, never "unknown".
+"""
+
+from __future__ import annotations
+
+from pyspark.sql.types import (
+    ArrayType,
+    BooleanType,
+    DataType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampNTZType,
+)
+
+REQUEST = "request"
+"""Outcome: the line is a request that a broker completed."""
+SKIPPED = "skipped"
+"""Outcome: a blank line, another logger's line, or another message."""
+REJECTED = "rejected"
+"""Outcome: it should have been a request, or is no line of a log at all; `reason` says why."""
+
+
+def columns(**types: DataType) -> StructType:
+    return StructType([StructField(name, kind) for name, kind in types.items()])
+
+
+RANGES = ArrayType(
+    columns(api_key=IntegerType(), min_version=IntegerType(), max_version=IntegerType())
+)
+"""API ranges, in the order of the answer."""
+
+LINES = columns(
+    value=StringType(),
+    # the path as the source knows it
+    file=StringType(),
+    # where in the file the block begins that one task reads, and the order inside of it
+    block=LongType(),
+    position=LongType(),
+    cluster=StringType(),
+    # a setting of the source; null: the local address in the connection id
+    broker=StringType(),
+)
+
+FACTS = columns(
+    # what the line is
+    outcome=StringType(),
+    reason=StringType(),
+    # the frame of a log line, when there is one; UTC
+    time=TimestampNTZType(),
+    level=StringType(),
+    # the oldest form of the request log that could have written the line
+    form=StringType(),
+    # the request
+    api_key=IntegerType(),
+    api_version=IntegerType(),
+    deprecated=BooleanType(),
+    forwarded=BooleanType(),
+    replica=BooleanType(),
+    # who sent it
+    connection=StringType(),
+    host=StringType(),
+    listener=StringType(),
+    security_protocol=StringType(),
+    principal=StringType(),
+    client_id=StringType(),
+    software_name=StringType(),
+    software_version=StringType(),
+    # what became of it: the code at the top of the response (JSON forms), and microseconds
+    error_code=IntegerType(),
+    total_us=LongType(),
+    throttle_us=LongType(),
+    # what an ApiVersions answer told of the broker, by key
+    ranges=RANGES,
+)
+
+PARSED = StructType([*LINES.fields, *FACTS.fields])
+"""What `parse_lines` gives: the lines, `broker` filled in, and the facts of each."""
+
+SUMS = columns(
+    file=StringType(),
+    block=LongType(),
+    cluster=StringType(),
+    # the setting of the source, which `broker` of the facts may fill in
+    source_broker=StringType(),
+    broker=StringType(),
+    hour=TimestampNTZType(),
+    **{
+        field.name: field.dataType
+        for field in FACTS.fields
+        if field.name not in {"time", "total_us", "throttle_us"}
+    },
+    # a reject: where it is, how long it was and how it began
+    position=LongType(),
+    length=IntegerType(),
+    piece=StringType(),
+    # the sums; bytes with the line ends
+    lines=LongType(),
+    bytes=LongType(),
+    first_position=LongType(),
+    first_seen=TimestampNTZType(),
+    last_seen=TimestampNTZType(),
+    total_us=LongType(),
+    longest_us=LongType(),
+    throttled=LongType(),
+    throttle_us=LongType(),
+)
+"""What `sum_lines` gives: lines that agree in everything but time are one row, and every table
+is made from these rows. A reject is a row of its own."""

@@ -1,0 +1,196 @@
+"""The Spark session: made for jobs of any size, and quick to start for the small ones.
+
+Half of a small job's time is Java loading some 15,000 classes. The first session leaves an
+archive of them behind when it ends (class-data sharing); later ones start from it. Java checks
+that an archive fits its version and class path, and does without when it does not. A session that
+failed leaves none: it may have seen too little.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
+from pyspark import __version__ as spark_version
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from rollcall.pipeline.errors import SparkError
+
+OLDEST_JAVA = 17
+LOCAL = re.compile(r"local(\[.*\])?")
+
+ALWAYS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.catalogImplementation": "in-memory",
+    # paths are listed by us; Spark should not start a job to list them again
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+    # parts need no second move: the manifest is the commit
+    "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
+    "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+    "spark.hadoop.parquet.enable.summary-metadata": "false",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.structuredLogging.enabled": "false",
+}
+ON_ONE_MACHINE = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "8",
+    "spark.executor.heartbeatInterval": "2s",
+}
+IF_SMALL = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    # to compile Java for a few thousand lines takes longer than to do without
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+QUICK_START = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionConfig:
+    master: str = "local[*]"
+    conf: Mapping[str, str] = field(default_factory=dict)
+    """Wins over what is set here."""
+    packages: tuple[str, ...] = ()
+    """Maven coordinates of what Spark is to load besides."""
+    small: bool = False
+    """The job is of a few megabytes: to start soon matters more than to run fast."""
+    java: str = "java"
+    cache: Path | None = None
+    """Where the archive of classes is kept; None: there is none."""
+
+    @property
+    def is_local(self) -> bool:
+        return LOCAL.fullmatch(self.master) is not None
+
+    def settings(self) -> dict[str, str]:
+        chosen = dict(ALWAYS)
+        if self.is_local:
+            chosen |= ON_ONE_MACHINE
+            chosen |= IF_SMALL if self.small else {}
+        if self.packages:
+            chosen["spark.jars.packages"] = ",".join(self.packages)
+        chosen |= self.conf
+        java = [self._archive_flags(), QUICK_START if self.small and self.is_local else ""]
+        mine = " ".join(flags for flags in java if flags)
+        theirs = chosen.get("spark.driver.extraJavaOptions", "")
+        chosen["spark.driver.extraJavaOptions"] = f"{mine} {theirs}".strip()
+        return chosen
+
+    @property
+    def archive(self) -> Path | None:
+        """Where the archive of classes is, or will be; Spark cuts Java's options at blanks."""
+        if self.cache is None or " " in str(self.cache):
+            return None
+        return self.cache / f"spark-{spark_version}.jsa"
+
+    @property
+    def makes_archive(self) -> bool:
+        return self.archive is not None and not self.archive.exists()
+
+    def _archive_flags(self) -> str:
+        if self.archive is None:
+            return ""
+        use = "ArchiveClassesAtExit" if self.makes_archive else "SharedArchiveFile"
+        return f"-XX:{use}={self.archive} -Xshare:auto -Xlog:disable"
+
+
+@contextmanager
+def open_session(config: SessionConfig, name: str = "rollcall") -> Iterator[SparkSession]:
+    """A session that ends with the block; what Java has to say goes to a file."""
+    if config.cache is not None:
+        config.cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(prefix="rollcall-spark-", suffix=".log") as log:
+        context = _start(config, name, Path(log.name))
+        try:
+            yield SparkSession(context)
+        except BaseException:
+            context.stop()
+            _end_java(config)
+            raise
+        context.stop()
+
+
+def _end_java(config: SessionConfig) -> None:
+    gateway: Any = SparkContext._gateway
+    if gateway is not None and gateway.proc is not None and config.makes_archive:
+        gateway.proc.kill()
+
+
+def _start(config: SessionConfig, name: str, log: Path) -> SparkContext:
+    conf = SparkConf(loadDefaults=False).setMaster(config.master).setAppName(name)
+    for key, value in config.settings().items():
+        conf.set(key, value)
+    try:
+        with log.open("ab") as output:
+            running = SparkContext._gateway
+            launch: Callable[..., Any] = launch_gateway
+            with _uninterrupted():
+                gateway = running or launch(conf, {"stdout": output, "stderr": output})
+            return SparkContext(conf=conf, gateway=gateway)
+    except (PySparkException, Py4JError, OSError) as error:
+        raise _no_start(config, error, log) from error
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until Java has been found: left half-way, Java would be left running."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        signal.raise_signal(signal.SIGINT)
+
+
+def _no_start(config: SessionConfig, error: Exception, log: Path) -> SparkError:
+    found = java_version(config.java)
+    if found is None:
+        return SparkError(
+            "Java is missing, and Spark needs it",
+            hint=f"install Java {OLDEST_JAVA} or newer (openjdk-{OLDEST_JAVA}), or set JAVA_HOME",
+        )
+    if found < OLDEST_JAVA:
+        return SparkError(
+            f"Java is version {found}, and Spark needs {OLDEST_JAVA} or newer",
+            hint=f"install openjdk-{OLDEST_JAVA}, or set JAVA_HOME to one that is there",
+        )
+    return SparkError(
+        f"Spark did not start with master {config.master}: {_gist(error, log)}",
+        hint="check --master and --conf; without --master it runs on this machine",
+    )
+
+
+def java_version(java: str) -> int | None:
+    """The number before the first dot (8 for 1.8); None when there is no Java."""
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, check=False, timeout=30)  # noqa: S603
+    except OSError:
+        return None
+    match = re.search(rb'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    return int(match[1]) if match else None
+
+
+def _gist(error: Exception, log: Path) -> str:
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    told = [line for line in lines if re.search(r"(Exception|Error)\b.*: ", line)]
+    return (told or str(error).splitlines() or [type(error).__name__])[0].strip()[:300]

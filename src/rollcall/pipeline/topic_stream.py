@@ -1,0 +1,242 @@
+"""`rollcall pipeline stream kafka://HOST:PORT/TOPIC`: lines from a topic, each once.
+
+Spark remembers in a checkpoint which offsets a batch holds, and runs a batch again that it does
+not know to be done. The number of the batch is in the manifest, so one that was committed before
+Spark could note it is passed over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from pyspark import __version__ as spark_version
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.storagelevel import StorageLevel
+
+from rollcall.errors import ConfigError, RollcallError
+from rollcall.pipeline.batch import Example, Job, Outcome, summarise
+from rollcall.pipeline.compact import compact_if_due
+from rollcall.pipeline.errors import SourceError
+from rollcall.pipeline.failures import explained
+from rollcall.pipeline.paths import for_spark
+from rollcall.pipeline.schema import LINES
+from rollcall.pipeline.writing import Attempt, write_parts
+from rollcall.tables.columns import FILES, REJECTS
+from rollcall.tables.errors import TablesError
+from rollcall.tables.manifests import Counts, Kind, Manifest
+
+CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
+FOLDER = "streams"
+POLL_SECONDS = 0.5
+BATCH_LINES = 5_000_000
+"""A long backlog is read in batches of this size."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topic:
+    bootstrap: str
+    name: str
+    line_field: str | None = None
+    """The field of a JSON envelope that holds the line; None: the value is the line."""
+    broker_field: str | None = None
+    """The field that names the broker."""
+    options: tuple[tuple[str, str], ...] = ()
+    """For Spark's Kafka source, as in kafka.security.protocol."""
+
+    @classmethod
+    def parse(cls, address: str, **fields: Any) -> Topic:
+        parts = urlsplit(address)
+        topic = parts.path.strip("/")
+        if parts.scheme != "kafka" or not parts.netloc or not topic or "/" in topic:
+            raise ConfigError(
+                f"{address!r} is no address of a topic", hint="use kafka://HOST:PORT/TOPIC"
+            )
+        return cls(bootstrap=parts.netloc, name=topic, **fields)
+
+    @property
+    def address(self) -> str:
+        return f"kafka://{self.bootstrap}/{self.name}"
+
+    @property
+    def id(self) -> str:
+        digest = hashlib.sha256(self.address.encode()).hexdigest()[:8]
+        return f"{self.name}-{digest}"
+
+
+@dataclass
+class TopicStream:
+    job: Job
+    topic: Topic
+    told: Callable[[Outcome], None]
+    _failure: RollcallError | None = None
+    """Why a batch failed: Spark would tell it in its own words."""
+
+    def start(self, seconds: float | None) -> StreamingQuery:
+        """Begin to read; None: what is there now, and then stop."""
+        self._check_notes()
+        checkpoint = f"{self.job.writer.store.address}/{FOLDER}/{self.topic.id}"
+        source = self.job.spark.readStream.format("kafka").options(
+            **{
+                "kafka.bootstrap.servers": self.topic.bootstrap,
+                "subscribe": self.topic.name,
+                "startingOffsets": "earliest",
+                "failOnDataLoss": "false",
+                "maxOffsetsPerTrigger": str(BATCH_LINES),
+                **dict(self.topic.options),
+            }
+        )
+        try:
+            writer = (
+                source.load()
+                .writeStream.foreachBatch(self._try_batch)
+                .option("checkpointLocation", for_spark(checkpoint))
+            )
+        except PySparkException as error:
+            raise no_connector(self.topic, error) from error
+        if seconds is None:
+            return writer.trigger(availableNow=True).start()
+        return writer.trigger(processingTime=f"{int(seconds * 1000)} milliseconds").start()
+
+    def until(self, stop: threading.Event, seconds: float | None) -> None:
+        query = self.start(seconds)
+        try:
+            while query.isActive and not stop.wait(POLL_SECONDS):
+                pass
+            if (error := query.exception()) is not None:
+                raise self._failure or self._explain(error)
+        finally:
+            query.stop()
+
+    def _check_notes(self) -> None:
+        """A stream that was read without its notes would be read from the beginning again."""
+        known = self.job.writer.snapshot().streams
+        notes = self.job.writer.store.list(f"{FOLDER}/{self.topic.id}")
+        if self.topic.id in known and not notes:
+            raise TablesError(
+                f"lines of {self.topic.address} are in the tables, but the stream's notes on how "
+                f"far it came ({FOLDER}/{self.topic.id}) are gone",
+                hint="restore that folder, or start new tables: all lines would count again",
+            )
+
+    def _try_batch(self, rows: DataFrame, batch: int) -> None:
+        try:
+            self._read_batch(rows, batch)
+        except RollcallError as error:
+            self._failure = error
+            raise
+
+    def _read_batch(self, rows: DataFrame, batch: int) -> None:
+        snapshot = self.job.writer.snapshot()
+        if batch <= snapshot.streams.get(self.topic.id, -1):
+            return
+        lines = topic_lines(rows, self.topic, cluster=self.job.cluster, broker=self.job.broker)
+        attempt = Attempt.begin(snapshot.next_number)
+        summed = self.job.recipe.sum_lines(lines).persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            with explained(self.job.writer.store.address):
+                self.told(self._commit(attempt, summed, batch))
+        finally:
+            summed.unpersist()
+        while compact_if_due(self.job.spark, self.job.writer):
+            pass
+
+    def _commit(self, attempt: Attempt, summed: DataFrame, batch: int) -> Outcome:
+        counted = self.job.recipe.count_files(summed).collect()
+        totals = {
+            name: sum(row[name] for row in counted)
+            for name in ("lines", "requests", "skipped", "rejected")
+        }
+        frames = self.job.recipe.frames(summed)
+        frames[FILES.name] = self._file_rows(counted)
+        examples: tuple[Example, ...] = ()
+        reasons: dict[str, int] = {}
+        if totals["rejected"]:
+            rejects = self.job.recipe.select_rejects(summed).withColumn("line", F.col("position"))
+            examples, reasons = summarise(rejects)
+            frames[REJECTS.name] = rejects
+        counts = Counts(files=len(counted), **totals, reasons=reasons)
+        parts = write_parts(self.job.writer, attempt, frames) if counted else {}
+        self.job.writer.commit(
+            Manifest(
+                attempt.number,
+                Kind.BATCH,
+                self.job.writer.now_ms(),
+                parts=parts,
+                counts=counts,
+                sources=(self.topic.address,),
+                streams={self.topic.id: batch},
+            )
+        )
+        return Outcome(counts, examples)
+
+    def _file_rows(self, counted: list[Row]) -> DataFrame:
+        """A row per partition of the topic; it has no content to be known by."""
+        schema = ", ".join(f"{column.name} {column.type}" for column in FILES.columns)
+        now = datetime.fromtimestamp(self.job.writer.clock(), UTC).replace(tzinfo=None)
+        names = {column.name for column in FILES.columns}
+        missing = dict.fromkeys(names)
+        rows = [
+            missing
+            | {name: value for name, value in row.asDict().items() if name in names}
+            | {"cluster": self.job.cluster, "broker": self.job.broker, "read_at": now}
+            for row in counted
+        ]
+        return self.job.spark.createDataFrame(rows, schema).coalesce(1)
+
+    def _explain(self, error: Exception) -> Exception:
+        first = next(iter(str(error).splitlines()), "")
+        return SourceError(
+            f"the stream of {self.topic.address} ended: {first[:300]}",
+            hint="is the broker up, and does the topic exist? run the same command again: it goes "
+            "on where it stopped, and counts nothing twice",
+        )
+
+
+def connector() -> str:
+    """Maven coordinates of the connector that fits this Spark."""
+    return f"{CONNECTOR}:{spark_version}"
+
+
+def topic_lines(
+    rows: DataFrame, topic: Topic, *, cluster: str | None, broker: str | None
+) -> DataFrame:
+    """Values to lines; an envelope without the field gives an empty line, which is skipped."""
+    value = F.col("value").cast("string")
+    line = json_field(value, topic.line_field) if topic.line_field else value
+    named = json_field(value, topic.broker_field) if topic.broker_field else F.lit(None)
+    file = F.concat(F.lit(f"{topic.address}/"), F.col("partition").cast("string"))
+    columns = {
+        "value": F.coalesce(line, F.lit("")),
+        "file": file,
+        "position": F.col("offset"),
+        "cluster": F.lit(cluster).cast("string"),
+        "broker": F.coalesce(F.lit(broker), named).cast("string"),
+        "block": F.lit(0).cast("bigint"),
+    }
+    return rows.select(*(columns[name].alias(name) for name in LINES.names))
+
+
+def json_field(value: Any, path: str) -> Any:
+    """A field by its name, which may hold dots itself (`host.name`), or lie in objects."""
+    flat = F.get_json_object(value, f"$['{path}']")
+    if "." not in path:
+        return flat
+    nested = "".join(f"['{part}']" for part in path.split("."))
+    return F.coalesce(flat, F.get_json_object(value, f"${nested}"))
+
+
+def no_connector(topic: Topic, error: Exception) -> SourceError:
+    return SourceError(
+        f"Spark cannot read {topic.address}: {next(iter(str(error).splitlines()), '')[:200]}",
+        hint=f"its Kafka connector is {CONNECTOR}, of Spark's own version: it comes from a Maven "
+        "repository (--packages), or as files (--conf spark.jars=...)",
+    )

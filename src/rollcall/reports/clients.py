@@ -1,0 +1,60 @@
+"""Who is on the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rollcall.reports.basis import Basis
+from rollcall.reports.brokers import common_ranges, read_told, releases_of
+from rollcall.reports.connections import count_connections
+from rollcall.reports.flat import flat_client, to_arrow
+from rollcall.reports.inventory import read_inventory
+from rollcall.reports.question import EVERYTHING, Question
+from rollcall.reports.reading import open_tables
+from rollcall.reports.sightings import make_sightings
+from rollcall.reports.values import Client
+from rollcall.tables.folder import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Clients:
+    basis: Basis
+    running: tuple[str, ...]
+    """The lines that fit what the brokers tell."""
+    clients: tuple[Client, ...]
+    """Those with most requests first."""
+
+    @property
+    def software(self) -> Mapping[str, int]:
+        """How many clients there are of each library; of inferred ones, only where one is left."""
+        found: dict[str, int] = {}
+        for client in self.clients:
+            name = client.library or client.software
+            if name is not None:
+                found[name] = found.get(name, 0) + 1
+        return dict(sorted(found.items(), key=lambda it: (-it[1], it[0])))
+
+    @property
+    def principals(self) -> int:
+        return len({(client.cluster, client.principal) for client in self.clients})
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table`, a row each."""
+        return to_arrow(map(flat_client, self.clients))
+
+
+def clients(tables: Path | str | Snapshot, *, question: Question = EVERYTHING) -> Clients:
+    """Every client in the window: its software, hosts, connections, requests and APIs."""
+    reader = open_tables(tables, question)
+    make_sightings(reader)
+    basis = reader.basis()
+    told = read_told(reader, basis.heard)
+    inventory = read_inventory(reader, common_ranges(told), count_connections(reader))
+    return Clients(
+        replace(basis, unidentified_requests=inventory.unidentified_requests),
+        releases_of(told),
+        tuple(sorted(inventory.clients, key=lambda it: -it.requests)),
+    )

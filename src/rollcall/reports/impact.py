@@ -1,0 +1,140 @@
+"""What breaks at an upgrade: every client held against a target release."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rollcall.catalog import Release, line_of
+from rollcall.reports.basis import Basis
+from rollcall.reports.brokers import ceilings, common_ranges, read_told, releases_of
+from rollcall.reports.findings import Judgement, Verdict
+from rollcall.reports.flat import flat_impact, to_arrow
+from rollcall.reports.inventory import read_inventory
+from rollcall.reports.owners import NOBODY_SAID, Owners
+from rollcall.reports.question import EVERYTHING, Question
+from rollcall.reports.reading import open_tables
+from rollcall.reports.refused import read_ceilings, read_history, read_times, with_times
+from rollcall.reports.remedies import Remedy, remedies
+from rollcall.reports.sightings import make_sightings
+from rollcall.reports.verdicts import Judge
+from rollcall.tables.folder import Snapshot
+
+MIN_DAYS = 7
+MANY = 20
+"""A host with more principals or software names than this looks like a proxy."""
+PROXIES = """
+SELECT host FROM seen WHERE host IS NOT NULL GROUP BY host
+HAVING count(DISTINCT principal) > $1 OR count(DISTINCT software_name) > $1 ORDER BY host
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientImpact:
+    judgement: Judgement
+    owner: str | None
+    remedies: tuple[Remedy, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.judgement.verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Impact:
+    target: Release
+    running: tuple[str, ...]
+    """The release that was given, or the lines that fit what the brokers tell."""
+    basis: Basis
+    clients: tuple[ClientImpact, ...]
+    """The worst first."""
+    proxies: tuple[str, ...] = ()
+    min_days: int = MIN_DAYS
+
+    @property
+    def counts(self) -> Mapping[Verdict, int]:
+        found = Counter(it.verdict for it in self.clients)
+        return {verdict: found[verdict] for verdict in Verdict}
+
+    @property
+    def breaking_owners(self) -> tuple[str | None, ...]:
+        return tuple(owner for owner, counts in self.by_owner.items() if counts[Verdict.BREAKS])
+
+    @property
+    def by_owner(self) -> Mapping[str | None, Counter[Verdict]]:
+        """Whom to write to: how many clients of each owner are not safe, the worst first."""
+        found: dict[str | None, Counter[Verdict]] = {}
+        for it in self.clients:
+            if it.verdict is not Verdict.SAFE:
+                found.setdefault(it.owner, Counter())[it.verdict] += 1
+        return found
+
+    @property
+    def is_thin(self) -> bool:
+        return self.basis.is_thin(self.min_days)
+
+    @property
+    def exit_code(self) -> int:
+        """1 something breaks; 3 at risk, undecided or too little heard; 0 otherwise."""
+        if self.counts[Verdict.BREAKS]:
+            return 1
+        undecided = self.counts[Verdict.AT_RISK] + self.counts[Verdict.UNKNOWN]
+        return 3 if undecided or self.is_thin else 0
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table`, a row each."""
+        return to_arrow(map(flat_impact, self.clients))
+
+
+def impact(
+    tables: Path | str | Snapshot,
+    target: str | Release,
+    *,
+    question: Question = EVERYTHING,
+    broker_release: str | Release | None = None,
+    owners: Owners = NOBODY_SAID,
+    proxies: Collection[str] = (),
+    min_days: int = MIN_DAYS,
+) -> Impact:
+    """Judge every client that the tables know; `broker_release` is what the brokers run now."""
+    wanted, running = _release(target), _release(broker_release) if broker_release else None
+    line_of(wanted)  # a target nobody knows is told before anything is read
+    reader = open_tables(tables, question)
+    make_sightings(reader, exact_times=False)
+    basis = reader.basis()
+    told = read_told(reader, basis.heard)
+    inventory = read_inventory(reader, common_ranges(told))
+    judge = Judge(wanted)
+    pairs = {(use.api_key, use.api_version) for it in inventory.clients for use in it.uses}
+    refused = {pair for pair in pairs if judge.refuses(*pair)}
+    times = read_times(reader, {pair for pair in pairs if not judge.accepts(*pair)})
+    history = read_history(reader, refused)
+    below, reached = read_ceilings(reader, refused, ceilings(reader, told, running))
+    suspected = {row[0] for row in reader.rows(PROXIES, [MANY])}
+    judged = []
+    for client in inventory.clients:
+        who = client.cluster, client.principal, client.application
+        judgement = judge.judge(
+            with_times(client, times),
+            history.get(who, {}),
+            {**below, **reached[who]} if who in reached else below,
+            inventory.listeners[client.key],
+        )
+        what_to_do = remedies(judgement, wanted, proxies, suspected)
+        judged.append(ClientImpact(judgement, owners.of(client), what_to_do))
+    judged.sort(key=lambda it: (it.verdict.rank, it.owner or "", -it.judgement.client.requests))
+    return Impact(
+        wanted,
+        (str(running),) if running else releases_of(told),
+        replace(basis, unidentified_requests=inventory.unidentified_requests),
+        tuple(judged),
+        tuple(sorted({*proxies, *suspected})),
+        min_days,
+    )
+
+
+def _release(text: str | Release) -> Release:
+    return text if isinstance(text, Release) else Release.parse(text)

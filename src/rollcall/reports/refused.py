@@ -1,0 +1,148 @@
+"""What is read of versions that a target refuses: who used them, when, where, and what after."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rollcall.reports.ceilings import Ceiling, Ceilings, Used
+from rollcall.reports.history import Sighting
+from rollcall.reports.reading import Reader
+from rollcall.reports.sightings import IDENTITY
+from rollcall.reports.values import Client
+
+Pairs = Collection[tuple[int, int]]
+Times = tuple[Any, ...]
+"""First and last."""
+Application = tuple[str | None, str | None, str | None]
+"""Cluster, principal and application: a client whatever its software was."""
+
+HISTORY = """
+SELECT cluster, principal, application, api_key,
+  list({{host: host, name: software_name, version: software_version,
+    api_version: api_version, days: days}})
+FROM (
+  SELECT cluster, principal, application, host, software_name, software_version, api_key,
+    api_version, bit_or(days) AS days
+  FROM sightings WHERE api_key IN ({keys}) GROUP BY ALL
+)
+GROUP BY ALL HAVING bool_or((api_key, api_version) IN ({pairs}))
+"""
+TIMES = """
+WITH times AS (
+  SELECT hash({identity}) AS id, api_key, api_version, min(first_seen) AS f, max(last_seen) AS l
+  FROM {usage} WHERE NOT forwarded AND NOT replica AND {window}
+    AND {chosen} GROUP BY ALL
+)
+SELECT cluster, principal, application, software_name, software_version, api_key, api_version,
+  min(f), max(l)
+FROM sightings JOIN times USING (id, api_key, api_version) GROUP BY ALL
+"""
+PLACES = """
+SELECT cluster, principal, application, broker, hour, api_key, api_version
+FROM (
+  SELECT cluster, principal, client_id, broker, hour, api_key, api_version FROM {usage}
+  WHERE NOT forwarded AND NOT replica AND {window} AND {chosen}
+) AS places JOIN (
+  SELECT DISTINCT cluster AS c, principal AS p, client_id AS i, application FROM sightings
+) AS applications ON cluster IS NOT DISTINCT FROM c AND principal IS NOT DISTINCT FROM p
+  AND client_id IS NOT DISTINCT FROM i
+GROUP BY ALL
+"""
+HIGHEST = """
+SELECT cluster, broker, api_key, max(api_version) FROM {usage}
+WHERE {window} AND api_key IN ({keys}) GROUP BY ALL
+"""
+
+
+def read_times(reader: Reader, pairs: Pairs) -> Mapping[tuple[object, ...], Times]:
+    """The exact times of what is not simply accepted: few rows, so that the rest stays cheap."""
+    if not pairs:
+        return {}
+    words = {"usage": reader.table("usage"), "window": reader.window(), "chosen": _chosen(pairs)}
+    words["identity"] = ", ".join(IDENTITY)
+    return {row[:7]: row[7:] for row in reader.rows(TIMES.format(**words))}
+
+
+def with_times(client: Client, times: Mapping[tuple[object, ...], Times]) -> Client:
+    if not times:
+        return client
+    who = client.cluster, client.principal, client.application, client.software
+    found = {
+        use: times.get((*who, use.software_version, use.api_key, use.api_version))
+        for use in client.uses
+    }
+    if not any(found.values()):
+        return client
+    exact = (
+        use._replace(first=time[0], last=time[1]) if time else use for use, time in found.items()
+    )
+    return replace(client, uses=tuple(exact))
+
+
+def read_history(
+    reader: Reader, refused: Pairs
+) -> Mapping[Application, Mapping[int, Sequence[Sighting]]]:
+    """All that was seen of an API, from applications with a refused version of it."""
+    found: dict[Application, dict[int, Sequence[Sighting]]] = {}
+    if not refused:
+        return found
+    for row in reader.rows(HISTORY.format(keys=_keys(refused), pairs=_pairs(refused))):
+        key = row[3]
+        found.setdefault(row[:3], {})[key] = [
+            Sighting(it["host"], it["name"], it["version"], key, it["api_version"], it["days"])
+            for it in row[4]
+        ]
+    return found
+
+
+def read_ceilings(
+    reader: Reader, refused: Pairs, limits: Ceilings
+) -> tuple[
+    Mapping[tuple[int, int], Ceiling], Mapping[Application, Mapping[tuple[int, int], Ceiling]]
+]:
+    """For most, no broker had so low a maximum; only for the others it matters who was where."""
+    below, others = {}, set()
+    for key, version in refused:
+        lowest, origin = limits.lowest(key)
+        if version < lowest:
+            below[key, version] = Ceiling(lowest, origin)
+        else:
+            others.add((key, version))
+    if not others:
+        return below, {}
+    words = {
+        "usage": reader.table("usage"),
+        "window": reader.window(),
+        "keys": _keys(others),
+        "chosen": _chosen(others),
+    }
+    highest = {((row[0], row[1]), row[2]): row[3] for row in reader.rows(HIGHEST.format(**words))}
+    used: dict[Application, dict[tuple[int, int], list[Used]]] = {}
+    for row in reader.rows(PLACES.format(**words)):
+        place = Used((row[0], row[3]), *row[4:])
+        pairs = used.setdefault(row[:3], {})
+        pairs.setdefault((place.api_key, place.api_version), []).append(place)
+    return below, {
+        who: {pair: limits.of(places, highest) for pair, places in pairs.items()}
+        for who, pairs in used.items()
+    }
+
+
+def _keys(pairs: Pairs) -> str:
+    return ", ".join(str(key) for key in sorted({key for key, _ in pairs}))
+
+
+def _pairs(pairs: Pairs) -> str:
+    return ", ".join(f"({key}, {version})" for key, version in sorted(pairs))
+
+
+def _chosen(pairs: Pairs) -> str:
+    """The plain lists say nothing new, but unlike the pairs they are tested before the rest of
+    a row is read."""
+    versions = ", ".join(str(version) for version in sorted({version for _, version in pairs}))
+    return (
+        f"api_key IN ({_keys(pairs)}) AND api_version IN ({versions}) "
+        f"AND (api_key, api_version) IN ({_pairs(pairs)})"
+    )

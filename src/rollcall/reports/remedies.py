@@ -1,0 +1,108 @@
+"""What to do about a verdict: values; the words for them are the command line's."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rollcall.catalog import Release, accepts, line_of
+from rollcall.reports.findings import Finding, Judgement, Verdict, Why
+
+
+class Step(StrEnum):
+    LOOK_BEHIND_PROXY = "look-behind-proxy"
+    """The host stands for many clients: find the one behind it first."""
+    UPGRADE = "upgrade"
+    """A newer version of the library."""
+    UNPIN = "unpin"
+    """A setting that holds its versions down is to be lifted; a newer library is not enough."""
+    REPLACE = "replace"
+    """No version of this library is known to work."""
+    OTHER_TARGET = "other-target"
+    """A later patch of the target accepts it."""
+    FIND_OUT = "find-out"
+    """Nobody knows which library it is: ask its owner."""
+    TEST = "test"
+    """Try it against the target."""
+    WATCH = "watch"
+    """Watch it for longer, or at more brokers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    step: Step
+    library: str | None = None
+    version: Release | None = None
+    """To upgrade to at least; None when it is not known."""
+    setting: str | None = None
+    host: str | None = None
+    suspected: bool = False
+    """The proxy was not given, but looks like one."""
+
+
+def remedies(
+    judgement: Judgement, target: Release, given: Collection[str], suspected: Collection[str]
+) -> tuple[Remedy, ...]:
+    """In the order in which to try them; none for what is safe."""
+    if judgement.verdict is Verdict.SAFE:
+        return ()
+    return (*_proxies(judgement, given, suspected), *_steps(judgement, target))
+
+
+def _proxies(
+    judgement: Judgement, given: Collection[str], suspected: Collection[str]
+) -> Iterator[Remedy]:
+    deciding = judgement.deciding
+    hosts = (deciding.hosts if deciding else ()) or judgement.client.hosts
+    for host in hosts:
+        if host in given or host in suspected:
+            yield Remedy(Step.LOOK_BEHIND_PROXY, host=host, suspected=host not in given)
+
+
+def _steps(judgement: Judgement, target: Release) -> Iterator[Remedy]:
+    deciding = judgement.deciding
+    assert deciding is not None
+    refused = [it for it in judgement.findings if it.verdict is judgement.verdict]
+    if deciding.why in (Why.REFUSED, Why.REFUSED_AT_MAXIMUM, Why.NEEDED):
+        yield from _library_steps(judgement, refused)
+        if patch := _accepting_patch(refused, target):
+            yield Remedy(Step.OTHER_TARGET, version=patch)
+    elif judgement.client.is_identified:
+        yield Remedy(Step.TEST)
+    else:
+        yield Remedy(Step.FIND_OUT)
+    if deciding.why is Why.NOTHING_SEEN:
+        yield Remedy(Step.WATCH)
+
+
+def _library_steps(judgement: Judgement, findings: list[Finding]) -> Iterator[Remedy]:
+    keys = {it.api_key for it in findings}
+    versions = dict.fromkeys(version for it in findings for version in it.software_versions)
+    outlooks = [judgement.outlooks[it] for it in versions if it in judgement.outlooks]
+    if not outlooks:
+        yield Remedy(Step.FIND_OUT)
+    for outlook in dict.fromkeys(outlooks):
+        risks = [risk for risk in outlook.risks if risk.api_key in keys]
+        if any(risk.fixed_in is None for risk in risks):
+            yield Remedy(Step.REPLACE, outlook.library)
+            continue
+        wanted = [risk.fixed_in for risk in risks if risk.fixed_in is not None]
+        if outlook.below_minimum and outlook.minimum is not None:
+            wanted.append(outlook.minimum.version)
+        newer = max(wanted, default=None)
+        pinned = judgement.verdict is not Verdict.AT_RISK and outlook.pin is not None
+        if newer is not None or not pinned:
+            yield Remedy(Step.UPGRADE, outlook.library, newer)
+        if pinned:
+            yield Remedy(Step.UNPIN, outlook.library, setting=outlook.pin)
+
+
+def _accepting_patch(findings: list[Finding], target: Release) -> Release | None:
+    """The first later patch of the same line that accepts all that was refused."""
+    line = line_of(target)
+    pairs = [(it.api_key, it.versions.low) for it in findings if it.versions and it.api_key]
+    for patch in sorted(line.patches):
+        if patch > target and all(accepts(patch, key, version) for key, version in pairs):
+            return patch if pairs and len(target.parts) > len(line.release.parts) else None
+    return None

@@ -1,0 +1,141 @@
+"""When brokers started, from roll calls: restarts, waves of them, and flapping brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+
+from rollcall.reports.question import EVERYTHING, Question
+from rollcall.reports.reading import Reader, open_tables
+from rollcall.reports.starts import (
+    FLAPPING_STARTS,
+    BrokerStarts,
+    Episode,
+    Restarts,
+    Seen,
+    Start,
+    Wave,
+)
+from rollcall.tables.folder import Snapshot
+
+FLAPPING_GAP = timedelta(hours=2)
+WAVE_GAP = timedelta(hours=1)
+
+SIGHTINGS = """
+SELECT cluster, node_id, host, port, trouble, start_time, min(first_seen), max(last_seen),
+  any_value(software_name), any_value(software_version), any_value(software_source)
+FROM {brokers} WHERE source = 'roll call' AND {where}
+GROUP BY cluster, node_id, host, port, trouble, start_time, hour
+ORDER BY cluster, node_id, min(first_seen), max(last_seen)
+"""
+
+
+def restarts(tables: Path | str | Snapshot, *, question: Question = EVERYTHING) -> Restarts:
+    reader = open_tables(tables, question)
+    seen = [Seen(*row) for row in reader.rows(_query(reader))]
+    return judge_restarts(seen)
+
+
+def _query(reader: Reader) -> str:
+    return SIGHTINGS.format(brokers=reader.table("brokers"), where=reader.window())
+
+
+def judge_restarts(seen: Sequence[Seen]) -> Restarts:
+    brokers = [
+        _broker(list(rows)) for _, rows in groupby(seen, key=lambda it: (it.cluster, it.node_id))
+    ]
+    telling = [it for it in brokers if it.start is not None]
+    telling.sort(key=_started, reverse=True)
+    brokers = [*telling, *(it for it in brokers if it.start is None)]
+    return Restarts(
+        min((it.first for it in seen), default=None),
+        max((it.last for it in seen), default=None),
+        tuple(brokers),
+        tuple(_waves(brokers)),
+        _fewest_up(seen),
+    )
+
+
+def _started(it: BrokerStarts) -> datetime:
+    return it.start.time if it.start else it.last_seen
+
+
+def _broker(rows: list[Seen]) -> BrokerStarts:
+    last = max(rows, key=lambda it: it.last)
+    told = [it for it in rows if it.software_version is not None]
+    software = told[-1][8:11] if told else (None, None, None)
+    return BrokerStarts(
+        last.cluster,
+        last.node_id,
+        f"{last.host}:{last.port}",
+        *software,
+        tuple(_episodes(list(_starts(rows)))),
+        last.trouble,
+        last.last,
+    )
+
+
+def _starts(rows: Iterable[Seen]) -> Iterator[Start]:
+    """A start time is new when it is another than before, also when it is lower."""
+    before: Seen | None = None
+    for row in rows:
+        if row.start_time is None or row.trouble is not None:
+            continue
+        if before is None or row.start_time != before.start_time:
+            moved = before is not None and (row.host, row.port) != (before.host, before.port)
+            yield Start(
+                row.start_time,
+                before.last if before else None,
+                row.first,
+                f"{before.host}:{before.port}" if before and moved else None,
+                bool(before and before.start_time and row.start_time < before.start_time),
+            )
+        before = row
+
+
+def _episodes(starts: Sequence[Start]) -> Iterator[Episode]:
+    runs: list[list[Start]] = []
+    for start in starts:
+        if runs and start.time - runs[-1][-1].time <= FLAPPING_GAP:
+            runs[-1].append(start)
+        else:
+            runs.append([start])
+    for run in runs:
+        if len(run) >= FLAPPING_STARTS:
+            yield Episode(tuple(run))
+        else:
+            yield from (Episode((start,)) for start in run)
+
+
+def _waves(brokers: Sequence[BrokerStarts]) -> Iterator[Wave]:
+    """Restarts of several brokers, with less than an hour from one to the next."""
+    times = sorted(
+        (episode.starts[-1].time, f"{it.node_id}")
+        for it in brokers
+        for episode in it.episodes
+        if episode.starts[-1].after is not None and not episode.is_flapping
+    )
+    runs: list[list[tuple[datetime, str]]] = []
+    for time, name in times:
+        if runs and time - runs[-1][-1][0] <= WAVE_GAP:
+            runs[-1].append((time, name))
+        else:
+            runs.append([(time, name)])
+    for run in runs:
+        names = tuple(dict.fromkeys(name for _, name in run))
+        if len(names) > 1:
+            yield Wave(run[0][0], run[-1][0], names)
+
+
+def _fewest_up(seen: Sequence[Seen]) -> tuple[int, datetime] | None:
+    """Brokers that did not answer at the same time, at its worst."""
+    down = [it for it in seen if it.trouble is not None]
+    known = len({(it.cluster, it.node_id) for it in seen})
+    worst: tuple[int, datetime] | None = None
+    for at in sorted({it.first for it in down}):
+        out = {(it.cluster, it.node_id) for it in down if it.first <= at <= it.last}
+        if worst is None or known - len(out) < worst[0]:
+            worst = known - len(out), at
+    return worst

@@ -1,0 +1,108 @@
+"""A client, and what it was seen to use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from rollcall.catalog import LibraryGuess, Source
+
+
+class Use(NamedTuple):
+    """One version of one API, as a client of one software version used it in the window."""
+
+    api_key: int
+    api_version: int
+    software_version: str | None
+    requests: int
+    first: datetime
+    last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A principal's application on one software: what `clients` lists and `impact` judges."""
+
+    cluster: str | None
+    principal: str | None
+    application: str | None
+    software: str | None
+    """The name it told, or one told by the same principal, client id and host within a day."""
+    uses: tuple[Use, ...] = ()
+    inferred_requests: int = 0
+    """Requests that told no name themselves, and took the one told by those others."""
+    guesses: Mapping[str | None, LibraryGuess] | None = None
+    """Its library, for each software version that it told."""
+    other_names: tuple[str, ...] = ()
+    """Several names were told from there: it is one of these."""
+    hosts: tuple[str, ...] = ()
+    """Some of them; `host_count` is how many."""
+    host_count: int = 0
+    client_ids: tuple[str, ...] = ()
+    client_id_count: int = 0
+    connections: int = 0
+
+    @property
+    def key(self) -> ClientKey:
+        return ClientKey(self.cluster, self.principal, self.application, self.software)
+
+    @property
+    def named(self) -> Source:
+        """How the name is known: told, or taken from others for every one of its requests."""
+        if self.software is None:
+            return Source.MISSING
+        told = self.inferred_requests < self.requests
+        return Source.REPORTED if told else Source.INFERRED
+
+    @property
+    def requests(self) -> int:
+        return sum(use.requests for use in self.uses)
+
+    @property
+    def first(self) -> datetime:
+        return min(use.first for use in self.uses)
+
+    @property
+    def last(self) -> datetime:
+        return max(use.last for use in self.uses)
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """Software versions, those with most requests first."""
+        counts: dict[str, int] = {}
+        for use in self.uses:
+            if use.software_version is not None:
+                version = use.software_version
+                counts[version] = counts.get(version, 0) + use.requests
+        return tuple(sorted(counts, key=lambda version: (-counts[version], version)))
+
+    @property
+    def apis(self) -> Mapping[int, tuple[int, int]]:
+        """Its APIs with the lowest and the highest version used."""
+        found: dict[int, tuple[int, int]] = {}
+        for use in self.uses:
+            low, high = found.get(use.api_key, (use.api_version, use.api_version))
+            found[use.api_key] = min(low, use.api_version), max(high, use.api_version)
+        return dict(sorted(found.items()))
+
+    @property
+    def library(self) -> str | None:
+        """The library, where only one is possible."""
+        found = {guess.library for guess in (self.guesses or {}).values()}
+        return found.pop() if len(found) == 1 else None
+
+    @property
+    def is_identified(self) -> bool:
+        return self.software is not None or self.library is not None
+
+    def guess(self, software_version: str | None) -> LibraryGuess | None:
+        return (self.guesses or {}).get(software_version)
+
+
+class ClientKey(NamedTuple):
+    cluster: str | None
+    principal: str | None
+    application: str | None
+    software: str | None

@@ -1,0 +1,155 @@
+"""Where tables lie: the few things that a file system and an object store can both do.
+
+Nothing is renamed and nothing is appended to. `create` is the only step that two writers can
+contend for, and one of them loses. What it writes may be seen half-written on a file system, so
+whoever reads it must be able to tell (a manifest is complete when it is a whole JSON object).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from rollcall.tables.errors import TablesError
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    name: str
+    """Relative to the folder that was listed; a folder ends in `/`."""
+    bytes: int
+    modified: float
+
+
+class Store(Protocol):
+    """A folder; all names are relative to it, with `/` between."""
+
+    @property
+    def address(self) -> str:
+        """What Spark and DuckDB are to put before a name."""
+
+    def list(self, folder: str) -> list[Entry]:
+        """What is in a folder, in the order of names; nothing when there is no such folder."""
+
+    def read(self, name: str) -> bytes:
+        """The content; FileNotFoundError when it is not there."""
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write a file that is not there yet; False when it is."""
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file, whether it is there or not."""
+
+    def delete(self, name: str) -> None:
+        """Delete a file, or a folder with all that is in it; fine when it is not there."""
+
+    def settle(self, names: Iterable[str]) -> None:
+        """Make sure that files which were written by others will survive a loss of power."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalStore:
+    root: Path
+
+    @property
+    def address(self) -> str:
+        return str(self.root)
+
+    def list(self, folder: str) -> list[Entry]:
+        found = []
+        with _explained(self.root):
+            try:
+                with os.scandir(self.root / folder) as entries:
+                    for entry in entries:
+                        state = entry.stat()
+                        name = f"{entry.name}/" if entry.is_dir() else entry.name
+                        found.append(Entry(name, state.st_size, state.st_mtime))
+            except FileNotFoundError:
+                return []
+        return sorted(found, key=lambda entry: entry.name)
+
+    def read(self, name: str) -> bytes:
+        with _explained(self.root):
+            return (self.root / name).read_bytes()
+
+    def create(self, name: str, content: bytes) -> bool:
+        return self._put(name, content, os.O_EXCL)
+
+    def write(self, name: str, content: bytes) -> None:
+        self._put(name, content, os.O_TRUNC)
+
+    def _put(self, name: str, content: bytes, flag: int) -> bool:
+        path = self.root / name
+        with _explained(self.root):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                handle = os.open(path, os.O_WRONLY | os.O_CREAT | flag, 0o644)
+            except FileExistsError:
+                return False
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            _sync_folder(path.parent)
+        return True
+
+    def delete(self, name: str) -> None:
+        path = self.root / name
+        with _explained(self.root):
+            try:
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+            except FileNotFoundError:
+                return
+
+    def settle(self, names: Iterable[str]) -> None:
+        folders = set()
+        with _explained(self.root):
+            for name in names:
+                with (self.root / name).open("rb") as file:
+                    os.fsync(file.fileno())
+                folders.add((self.root / name).parent)
+            for folder in folders:
+                _sync_folder(folder)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
+@contextmanager
+def _explained(root: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        if error.errno in FULL:
+            raise disk_full(str(root)) from error
+        raise TablesError(
+            f"{error.filename or root} cannot be used: {error.strerror}",
+            hint="name a folder with --tables that you may read and write",
+        ) from error
+
+
+def disk_full(where: str) -> TablesError:
+    return TablesError(
+        f"the disk is full: {where}",
+        hint="make room and run the same command again; what was committed is kept, "
+        "and nothing will be counted twice",
+    )

@@ -1,0 +1,159 @@
+"""`rollcall report`: what it prints, writes and exits with."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from rollcall.cli.app import app
+from rollcall.cli.report_files import csv_cell
+from rollcall.errors import RollcallError
+from tests.reports.making import Made, hour
+
+HOSTILE = "<script>document.title='owned'</script>\x1b[31m\u202e"
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = Made().told("3.9.0").use("Fetch", 3, principal="User:old", client_id=HOSTILE)
+    made.use("Fetch", 11, "librdkafka 1.7.0", principal="=1+1", client_id="app-1")
+    made.use("Fetch", 17, "apache-kafka-java 3.9.0", client_id="[red]app[/red]")
+    made.roll_call(0, 1, start_time=hour(0)).roll_call(0, 2)
+    made.connect(90, told="librdkafka 1.7.0", principal="=1+1", client_id="app-1").file()
+    return made.write(tmp_path_factory.mktemp("report") / "tables")
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["report", *map(str, arguments)])
+    if isinstance(result.exception, RollcallError):
+        raise result.exception
+    return result.exit_code, result.stdout
+
+
+def printed(*arguments: object) -> str:
+    return run(*arguments)[1]
+
+
+def test_the_sentence_an_operator_wants_comes_first(tables: Path) -> None:
+    first = printed("impact", "--tables", tables, "--target", "4.0.1").splitlines()[0]
+    assert first == (
+        "1 of 3 clients breaks at 4.0.1, owned by 1 team; 1 is at risk or undecided; seen "
+        "2026-10-01 to 2026-10-14 on 1 of 2 brokers, 420 requests, 33% unidentified."
+    )
+
+
+def test_then_the_evidence_and_what_to_do(tables: Path) -> None:
+    text = printed("impact", "--tables", tables, "--target", "4.0.1")
+    assert "Fetch 3, 140 requests from 2026-10-01 00:00 to 2026-10-14 00:59 on 10.0.0.1" in text
+    assert "the target accepts 4 to 17" in text
+    assert "-> ask its owner which library it is" in text
+    assert "-> upgrade librdkafka to 1.8.2 or later" in text
+    assert "To write to: User:old (1 breaks), =1+1 (1 at risk)." in text
+    assert "NOT HEARD: 1 broker (b2:9092)" in text
+    assert "is never logged" in text
+    assert "[red]app[/red]" not in text  # it is safe, and those are listed on request
+    everyone = printed("impact", "--tables", tables, "--target", "4.0.1", "--all")
+    assert "[red]app[/red]" in everyone
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--target", "4.0.1"], 1),
+        (["--target", "3.9.1"], 3),  # a broker was not heard
+        (["--target", "4.0.1", "--principal", "User:app"], 3),
+        (["--target", "17.0"], 2),
+        (["--target", "four"], 2),
+        (["--target", "4.0.1", "--from", "x"], 2),
+        (["--target", "4.0.1", "--since", "yesterday"], 2),
+        (["--target", "4.0.1", "--since", "2026-10-02", "--until", "2026-10-01"], 2),
+        (["--target", "4.0.1", "--json", "--csv"], 2),
+        ([], 2),
+    ],
+)
+def test_the_exit_code_is_for_scripts(tables: Path, arguments: list[str], code: int) -> None:
+    assert run("impact", "--tables", tables, *arguments)[0] == code
+
+
+def test_where_all_is_well_it_is_0(tmp_path: Path) -> None:
+    made = Made().told("3.9.0").use("Fetch", 17, "apache-kafka-java 3.9.0")
+    folder = made.write(tmp_path / "tables")
+    assert run("impact", "--tables", folder, "--target", "4.0.0")[0] == 0
+
+
+@pytest.mark.parametrize("command", ["clients", "impact", "restarts", "trouble"])
+def test_every_report_is_json_too(tables: Path, command: str) -> None:
+    more = ["--target", "4.0.1"] if command == "impact" else []
+    told = json.loads(printed(command, "--tables", tables, "--json", *more))
+    assert told["report"] == command
+    assert told["summary"]
+    rows = told[{"restarts": "brokers", "trouble": "complaints"}.get(command, "clients")]
+    assert rows
+    if command in ("clients", "impact"):
+        assert HOSTILE in {client_id for row in rows for client_id in row["client_ids"]}
+        assert told["basis"]["hours_heard"][0]["hours"] == 14
+
+
+@pytest.mark.parametrize("command", ["clients", "impact", "restarts", "trouble"])
+def test_every_report_is_csv_too(tables: Path, command: str) -> None:
+    more = ["--target", "4.0.1"] if command == "impact" else []
+    text = printed(command, "--tables", tables, "--csv", *more)
+    assert "\x1b" not in text
+    rows = list(csv.DictReader(text.splitlines()))
+    assert rows
+    if command == "clients":
+        assert {row["principal"] for row in rows} == {"User:old", "'=1+1", "User:app"}
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx"])
+def test_no_cell_of_csv_is_a_formula(text: str) -> None:
+    assert str(csv_cell(text)).startswith("'")
+    assert str(csv_cell([text, "x"])).startswith("'")
+
+
+@pytest.mark.parametrize("command", ["clients", "impact", "trouble"])
+def test_hostile_text_is_text_on_a_terminal(tables: Path, command: str) -> None:
+    more = ["--target", "4.0.1"] if command == "impact" else []
+    text = printed(command, "--tables", tables, *more)
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_restarts_tell_unknown_start_times_as_unknown(tables: Path) -> None:
+    text = printed("restarts", "--tables", tables)
+    assert text.startswith("0 of 2 brokers restarted; not known to be all up together")
+    assert "unknown" in text
+    assert "1970" not in text
+
+
+def test_trouble_is_told_with_its_software(tables: Path) -> None:
+    text = printed("trouble", "--tables", tables)
+    assert "reconnect storm" in text
+    assert "90 connections per hour from 10.0.0.1 at b1:9092" in text
+    assert "librdkafka 1.7.0" in text
+
+
+def test_owners_come_from_a_file(tables: Path, tmp_path: Path) -> None:
+    owners = tmp_path / "owners.csv"
+    owners.write_text("principal,client_id,owner\nUser:old,,Archive\n", encoding="utf-8")
+    told = printed("impact", "--tables", tables, "--target", "4.0.1", "--owners", owners)
+    assert "Archive" in told
+
+
+@pytest.mark.parametrize(
+    ("where", "hint"), [("nowhere", "makes them"), ("s3://bucket/tables", "copy the folder")]
+)
+def test_tables_that_are_not_there_are_told(tmp_path: Path, where: str, hint: str) -> None:
+    folder = where if "://" in where else tmp_path / where
+    with pytest.raises(RollcallError) as caught:
+        printed("clients", "--tables", folder)
+    assert hint in str(caught.value.hint)
+
+
+def test_a_page_that_cannot_be_written_is_told(tables: Path, tmp_path: Path) -> None:
+    with pytest.raises(RollcallError, match="cannot be written"):
+        printed("clients", "--tables", tables, "--html", tmp_path / "no" / "page.html")

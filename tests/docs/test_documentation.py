@@ -1,0 +1,114 @@
+"""The documentation is true: what it shows is run, and what there is, is in it."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from rollcall.cli.app import app
+from rollcall.cli.reference import reference
+from tests.docs.blocks import PAGES, ROOT, Block, Shown, blocks, commands, same
+from tests.docs.conftest import SECONDS, Workspace
+
+CONSOLE = list(blocks("console"))
+SHOWN = [shown for block in CONSOLE for shown in commands(block)]
+RUN = [shown for shown in SHOWN if shown.block.mark == "run"]
+PLAIN = [
+    Shown(block, line.removeprefix("$ "), "")
+    for block in (*blocks(""), *blocks("bash"))
+    for line in block.text.splitlines()
+    if re.match(r"(\$ )?rollcall ", line)
+]
+OURS = [shown for shown in SHOWN if re.match(r"(\.venv/bin/)?rollcall ", shown.command)] + PLAIN
+PYTHON = list(blocks("python"))
+NOTEBOOKS = {"to_arrow": "pyarrow", "to_pandas": "pandas"}  # not everybody has them
+TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}
+ALL = "\n".join(TEXT.values())
+
+
+def all_commands(command: Any = None, name: str = "rollcall") -> Iterator[tuple[str, Any]]:
+    command = command or get_command(app)
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield name, command
+    for word, each in (inner or {}).items():
+        yield from all_commands(each, f"{name} {word}")
+
+
+COMMANDS = dict(all_commands())
+
+
+@pytest.mark.timeout(3 * SECONDS)
+@pytest.mark.parametrize("shown", RUN, ids=str)
+def test_a_command_prints_what_is_shown(shown: Shown, workspace: Workspace) -> None:
+    printed = workspace.run(shown.command)
+    assert same(shown.output, printed), f"shown:\n{shown.output}\nprinted:\n{printed}"
+
+
+@pytest.mark.timeout(3 * SECONDS)
+@pytest.mark.parametrize("block", PYTHON, ids=str)
+def test_python_runs_and_prints_what_is_shown(block: Block, workspace: Workspace) -> None:
+    for call, module in NOTEBOOKS.items():
+        if call in block.text:
+            pytest.importorskip(module)
+    printed = workspace.python(block.text)
+    expected = "".join(re.findall(r"^# prints: (.*\n)", block.text, re.MULTILINE))
+    assert same(expected or "...", printed), printed
+
+
+@pytest.mark.parametrize("shown", OURS, ids=str)
+def test_a_command_that_is_shown_is_one_that_is_understood(shown: Shown) -> None:
+    words = shlex.split(re.split(r" [|>&]", shown.command)[0])[1:]
+    command, name = get_command(app), "rollcall"
+    while words and words[0] in getattr(command, "commands", {}):
+        name = f"{name} {words[0]}"
+        command = command.commands[words.pop(0)]  # type: ignore[attr-defined]
+    if name == "rollcall":
+        assert words[0] in ("--version", "--install-completion", "--show-completion", "COMMAND")
+    else:
+        command.make_context(name, words)  # a wrong option or value would be an error
+
+
+def test_the_page_of_commands_is_what_the_commands_say() -> None:
+    assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == reference(), "make docs"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_shown_on_a_page_and_every_option_told(name: str) -> None:
+    pages = [text for page, text in TEXT.items() if page.name != "commands.md"]
+    assert any(re.search(rf"{name}\b", text) for text in pages), f"{name} is on no page of prose"
+    options = [each.opts[0] for each in COMMANDS[name].params if each.opts[0].startswith("--")]
+    assert [option for option in options if f"`{option}" not in ALL and option != "--help"] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_says_what_it_does(name: str) -> None:
+    help_text = COMMANDS[name].help or ""
+    assert help_text.split("\n")[0].endswith("."), help_text
+
+
+def test_every_variable_of_the_environment_is_told() -> None:
+    source = "".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
+    names = set(re.findall(r"\bROLLCALL_[A-Z_]+", source))
+    assert [name for name in names if name not in ALL] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Any) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", TEXT[page]):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+def test_every_target_of_make_that_is_named_exists() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = set(re.findall(r"(?:^\$ |`)make ([a-z-]+)", ALL, re.MULTILINE))
+    assert named - targets == set()
+
+
+def test_something_is_run() -> None:
+    assert len(RUN) >= 10
+    assert PYTHON

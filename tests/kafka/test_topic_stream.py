@@ -1,0 +1,154 @@
+"""A topic of a real broker as the source of lines, through Spark's Kafka connector."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka import KafkaProducer
+from tests.kafka.brokers import Machine, Process
+from tests.kafka.jars import CACHE, COPY_DEPENDENCIES, FETCH_SECONDS, ROOT, Release
+from tests.pipeline.running import line, lines, put, requests, sums
+
+pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
+
+TOPIC = "request-logs"
+# A set of which each part is published, and which was seen to work with the Spark that is pinned.
+CONNECTOR = {
+    "spark-sql-kafka-0-10_2.13": ("org.apache.spark", "4.2.0"),
+    "spark-token-provider-kafka-0-10_2.13": ("org.apache.spark", "4.0.0"),
+    "kafka-clients": ("org.apache.kafka", "3.9.2"),
+    "commons-pool2": ("org.apache.commons", "2.13.1"),
+}
+
+
+@pytest.fixture(scope="module")
+def connector() -> str:
+    """Spark's Kafka connector as a list of jars."""
+    folder = CACHE / "spark-connector"
+    if not (folder / "complete").exists():
+        _fetch(folder)
+    return ",".join(str(jar) for jar in sorted(folder.glob("*.jar")))
+
+
+def _fetch(folder: Path) -> None:
+    if shutil.which("mvn") is None:
+        pytest.skip("Spark's Kafka connector comes with Maven: put mvn on the PATH")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    all_others = "<exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion>"
+    wanted = "".join(
+        f"<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId>"
+        f"<version>{version}</version><exclusions>{all_others}</exclusions></dependency>"
+        for name, (group, version) in CONNECTOR.items()
+    )
+    (folder / "pom.xml").write_text(
+        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+        "<groupId>rollcall</groupId><artifactId>connector</artifactId><version>1</version>"
+        f"<dependencies>{wanted}</dependencies></project>"
+    )
+    command = ["mvn", "--batch-mode", "--quiet", f"-Dmaven.repo.local={ROOT / '.cache' / 'maven'}"]
+    done = subprocess.run(
+        [*command, COPY_DEPENDENCIES, f"-DoutputDirectory={folder}"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=FETCH_SECONDS,
+        stdin=subprocess.DEVNULL,
+    )
+    if done.returncode != 0:
+        pytest.skip(f"Spark's Kafka connector could not be fetched: {done.stdout[-500:]}")
+    (folder / "complete").touch()
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    machine = Machine(tmp_path_factory.mktemp("kafka"))
+    try:
+        node, _ = machine.kraft_node(Release("4.3.0"), 1, more={"num.partitions": 2})
+        node.wait_until_listening()
+        yield node
+    finally:
+        machine.stop()
+
+
+def send(broker: Process, topic: str, values: list[str]) -> None:
+    producer = KafkaProducer(bootstrap_servers=f"127.0.0.1:{broker.port}", acks="all")
+    for number, value in enumerate(values):
+        producer.send(topic, value.encode(), partition=number % 2)
+    producer.flush(timeout=60)
+    producer.close()
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-c", "from rollcall.cli import main; main()", "pipeline", *arguments]
+
+
+def stream(broker: Process, topic: str, tables: Path, connector: str, *more: str) -> list[str]:
+    source = f"kafka://127.0.0.1:{broker.port}/{topic}"
+    settings = ["--conf", f"spark.jars={connector}", "--master", "local[2]"]
+    return command("stream", source, "--tables", str(tables), *settings, *more)
+
+
+def run(words: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=400)
+
+
+def test_a_topic_makes_the_tables_of_a_file_with_the_same_lines(
+    broker: Process, connector: str, tmp_path: Path
+) -> None:
+    for first in (0, 20):
+        send(broker, TOPIC, [line(number) for number in range(first, first + 20)])
+        result = run(stream(broker, TOPIC, tmp_path / "topic", connector, "--trigger", "once"))
+        assert result.returncode == 0, result.stderr
+    log = put(tmp_path / "a.log", lines(40))
+    result = run(command("run", str(log), "--tables", str(tmp_path / "file")))
+    assert result.returncode == 0, result.stderr
+    assert sums(tmp_path / "topic") == sums(tmp_path / "file")
+
+
+def test_a_stream_killed_with_9_goes_on_and_counts_each_line_once(
+    broker: Process, connector: str, tmp_path: Path
+) -> None:
+    topic, tables = "killed", tmp_path / "tables"
+    envelope = [json.dumps({"message": line(n), "host": {"name": "b1"}}) for n in range(60)]
+    send(broker, topic, envelope[:30])
+    fields = ["--line-field", "message", "--broker-field", "host.name"]
+    words = stream(broker, topic, tables, connector, "--trigger", "1s", *fields)
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, env=os.environ) as process:
+        deadline = time.monotonic() + 300
+        while not list((tables / "manifests").glob("*.json")):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        process.send_signal(signal.SIGKILL)
+    send(broker, topic, envelope[30:])
+    result = run(stream(broker, topic, tables, connector, "--trigger", "once", *fields))
+    assert result.returncode == 0, result.stderr
+    assert requests(tables) == 60
+
+
+def test_a_broker_that_is_gone_ends_the_stream_with_a_hint(
+    broker: Process, connector: str, tmp_path: Path
+) -> None:
+    soon = [
+        "--conf",
+        "kafka.request.timeout.ms=3000",
+        "--conf",
+        "kafka.default.api.timeout.ms=4000",
+    ]
+    gone = Process.__new__(Process)
+    gone.port = 1
+    words = stream(gone, TOPIC, tmp_path / "tables", connector, "--trigger", "once", *soon)
+    result = run(words)
+    assert result.returncode == 1
+    assert "error: the stream of kafka://127.0.0.1:1/request-logs ended" in result.stderr
+    assert "it goes on where it stopped" in result.stderr

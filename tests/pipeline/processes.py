@@ -1,0 +1,40 @@
+"""The pipeline in a process of its own, as it is killed or sent to a cluster."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+RUN = """
+import json, sys
+from pathlib import Path
+from rollcall.pipeline import planning
+from rollcall.pipeline.session import SessionConfig, open_session
+from tests.pipeline.running import read
+
+settings = json.loads(sys.argv[1])
+planning.BATCH_FILES = settings.get("batch_files", planning.BATCH_FILES)
+config = SessionConfig(master=settings["master"], small=True, conf=settings.get("conf", {}))
+with open_session(config) as spark:
+    print("ready", flush=True)
+    read(spark, Path(settings["tables"]), *sys.argv[2:])
+    print("done", flush=True)
+"""
+
+
+def start(settings: str, *logs: Path) -> subprocess.Popen[str]:
+    """Begin a run; it says `ready` when Spark is up, and `done`."""
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN, settings, *map(str, logs)],
+        stdout=subprocess.PIPE,
+        cwd=ROOT,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
+def says(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()

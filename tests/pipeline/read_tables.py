@@ -1,0 +1,58 @@
+"""Logs through the pipeline, and what is then in the tables, as plain Python values."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from pyspark.sql import SparkSession
+
+from rollcall.pipeline.batch import Job
+from rollcall.pipeline.places import LocalPlace
+from rollcall.pipeline.recipes import request_logs
+from rollcall.pipeline.run import Result, run
+from rollcall.pipeline.settings import SourceSettings
+from rollcall.tables.columns import TABLES
+from rollcall.tables.folder import make_tables, read_tables
+from rollcall.tables.stores import LocalStore
+from rollcall.tables.views import select
+from rollcall.tables.writers import open_writer
+
+
+def pipeline_run(
+    spark: SparkSession, folder: Path, logs: Sequence[Path], **settings: Any
+) -> Result:
+    """Every log is named, so that one which was just written is read, too."""
+    store = LocalStore(folder)
+    make_tables(store, "tests")
+    here = LocalPlace()
+    with open_writer(store, "a test") as writer:
+        job = Job(
+            spark=spark,
+            writer=writer,
+            place_of=lambda _: here,
+            recipe=request_logs(SourceSettings(**settings)),
+            cluster="test",
+            allow_rejects=True,
+        )
+        return run(job, [str(log) for log in logs], lambda _: None)
+
+
+def rows_of(folder: Path, table: str) -> list[dict[str, Any]]:
+    """The merged rows of a table."""
+    snapshot = read_tables(LocalStore(folder))
+    with duckdb.connect() as database:
+        found = database.execute(select(snapshot, table))
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def sums_of(folder: Path, table: str) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """The merged rows of a table: under the values of its keys, its other columns."""
+    keys = TABLES[table].keys
+    return {
+        tuple(row[key] for key in keys): {
+            name: value for name, value in row.items() if name not in keys
+        }
+        for row in rows_of(folder, table)
+    }

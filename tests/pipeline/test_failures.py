@@ -1,0 +1,35 @@
+"""What Spark throws, in words that say what to do."""
+
+import pytest
+
+from rollcall.pipeline.errors import ChangedError, SparkError
+from rollcall.pipeline.failures import BrokenInputError, explain
+from rollcall.tables.errors import TablesError
+
+
+@pytest.mark.parametrize(
+    ("told", "kind", "says"),
+    [
+        ("java.io.IOException: No space left on device", TablesError, "the disk is full: /t"),
+        (
+            "[FAILED_READ_FILE.FILE_NOT_EXIST] java.io.FileNotFoundException: a.log",
+            ChangedError,
+            "a log went away while it was read",
+        ),
+        (
+            "java.io.EOFException: Unexpected end of input stream",
+            BrokenInputError,
+            "Spark failed: java.io.EOFException: Unexpected end of input stream",
+        ),
+        (
+            "An error occurred\njava.lang.OutOfMemoryError: Java heap space\n\tat x.y",
+            SparkError,
+            "Spark failed: java.lang.OutOfMemoryError: Java heap space",
+        ),
+        ("", SparkError, "Spark failed: it did not say why"),
+    ],
+)
+def test_a_failure_is_told_by_its_cause(told: str, kind: type[Exception], says: str) -> None:
+    error = explain(RuntimeError(told), "/t")
+    assert type(error) is kind
+    assert str(error) == says

@@ -1,0 +1,45 @@
+"""A log4j pattern, compiled or refused."""
+
+import pytest
+
+from rollcall.errors import ConfigError
+from rollcall.pipeline.layout import DEFAULT_PATTERN, compile_layout
+from rollcall.pipeline.settings import SourceSettings
+
+
+def test_kafkas_own_layout_needs_no_rewriting() -> None:
+    assert compile_layout(DEFAULT_PATTERN).is_default
+    assert compile_layout("[%d] %p %m (%c)").is_default
+    assert not compile_layout("%d %p %m (%c)%n").is_default
+
+
+def test_a_layout_may_shorten_the_logger_and_name_the_zone() -> None:
+    layout = compile_layout("%d{ISO8601}{Europe/Berlin} %p %c{1} %m%n")
+    assert (layout.logger, layout.time_zone) == ("logger", "Europe/Berlin")
+    assert SourceSettings(layout="%d{ISO8601}{Europe/Berlin} %p %m%n").zone == "Europe/Berlin"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("%p %m (%c)%n", "%d"),
+        ("%d %p (%c)%n", "%m"),
+        ("%m %d%n", "%d comes after %m"),
+        ("%d %Q %m%n", "%Q"),
+        ("%d{ABSOLUTE} %m%n", "ABSOLUTE"),
+        ("%d{HH:mm:ss} %m%n", "day, month, year"),
+        ("%d{dd MMM yyyy HH:mm:ss} %m%n", "MMM"),
+    ],
+)
+def test_a_layout_that_cannot_be_read_is_refused_with_a_reason(pattern: str, why: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        compile_layout(pattern)
+    assert why in caught.value.message
+    assert caught.value.hint is not None
+
+
+def test_a_time_zone_must_exist() -> None:
+    with pytest.raises(ConfigError, match="Mars/Olympus"):
+        SourceSettings(time_zone="Mars/Olympus")
+    with pytest.raises(ConfigError, match="Mars/Olympus"):
+        SourceSettings(layout="%d{ISO8601}{Mars/Olympus} %p %m%n")

@@ -1,0 +1,158 @@
+"""Which files are read, and from where on. What a run would do, without Spark."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from rollcall.pipeline.errors import SourceError
+from rollcall.pipeline.places import LocalPlace
+from rollcall.pipeline.planning import KnownFile, Plan, Planner
+from rollcall.pipeline.run import find_logs
+from tests.pipeline.running import lines, put
+
+PLACE = LocalPlace()
+
+
+def plan(*wanted: Path | str, known: list[KnownFile] | None = None) -> Plan:
+    planner = Planner(lambda _: PLACE, time.time())
+    files = find_logs(lambda _: PLACE, [str(each) for each in wanted])
+    return planner.plan(planner.look(files), known or [])
+
+
+def as_known(done: Plan, lines_read: int = 0) -> list[KnownFile]:
+    """What a run of this plan would leave in the table `files`."""
+    return [
+        KnownFile(
+            each.content.head,
+            each.content.fingerprint,
+            each.end if each.end is not None else each.content.file.bytes,
+            each.content.file.bytes,
+            lines_read,
+        )
+        for each in done.readings
+    ]
+
+
+def names(done: Plan) -> list[str]:
+    return [Path(reading.path).name for reading in done.readings]
+
+
+def test_a_folder_is_read_to_its_depths_and_without_hidden_files(tmp_path: Path) -> None:
+    put(tmp_path / "b1" / "a.log.1", lines(1))
+    put(tmp_path / "b2" / "deep" / "a.log.2", lines(1, first=1))
+    put(tmp_path / ".hidden", lines(3))
+    assert names(plan(tmp_path)) == ["a.log.1", "a.log.2"]
+
+
+def test_a_pattern_takes_what_fits(tmp_path: Path) -> None:
+    for name in ("a.log.1", "a.log.2", "b.txt"):
+        put(tmp_path / name, lines(1, first=len(name) + ord(name[-1])))
+    assert names(plan(tmp_path / "*.log.*")) == ["a.log.1", "a.log.2"]
+
+
+@pytest.mark.parametrize("wanted", ["nowhere", "*.nothing"])
+def test_what_is_not_there_is_an_error(tmp_path: Path, wanted: str) -> None:
+    with pytest.raises(SourceError, match="there is no file or folder"):
+        plan(tmp_path / wanted)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_is_an_error(tmp_path: Path) -> None:
+    put(tmp_path / "a.log", lines(1)).chmod(0)
+    with pytest.raises(SourceError, match="cannot be read: Permission denied"):
+        plan(tmp_path / "a.log")
+
+
+def test_a_log_still_being_written_is_left_and_listed(tmp_path: Path) -> None:
+    put(tmp_path / "kafka-request.log", lines(1))
+    put(tmp_path / "young.log", lines(2), age=30)
+    put(tmp_path / "old.log", lines(3))
+    done = plan(tmp_path)
+    assert names(done) == ["old.log"]
+    assert {Path(left.path).name: left.why for left in done.left} == {
+        "kafka-request.log": "still being written: it is the active log",
+        "young.log": "still being written: it changed within 2 minutes",
+    }
+
+
+def test_a_log_that_is_named_is_read_up_to_its_last_whole_line(tmp_path: Path) -> None:
+    path = put(tmp_path / "kafka-request.log", lines(2) + "[2026-03-01 1", age=0)
+    (reading,) = plan(path).readings
+    assert (reading.end, reading.copy) == (len(lines(2)), True)
+
+
+def test_a_log_that_has_grown_is_continued(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.log", lines(2))
+    known = as_known(plan(path), lines_read=2)
+    put(path, lines(5))
+    (reading,) = plan(path, known=known).readings
+    assert (reading.start, reading.end) == (len(lines(2)), len(lines(5)))
+    assert (reading.lines_before, reading.copy) == (2, True)
+
+
+def test_a_long_log_that_has_grown_is_continued(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.log", lines(400))
+    known = as_known(plan(path))
+    put(tmp_path / "b.log.gz", lines(450))
+    (reading,) = plan(tmp_path / "b.log.gz", known=known).readings
+    assert (reading.start, reading.copy) == (len(lines(400)), True)
+
+
+@pytest.mark.parametrize("count", [3, 500], ids=["short", "longer than 64 KB"])
+@pytest.mark.parametrize("name", ["a.log", "kafka-request.log.2026-03-01-10", "x/a.log.gz"])
+def test_what_was_read_is_not_read_again_under_any_name(
+    tmp_path: Path, name: str, count: int
+) -> None:
+    known = as_known(plan(put(tmp_path / "a.log", lines(count))))
+    done = plan(put(tmp_path / name, lines(count)), known=known)
+    assert (names(done), done.already) == ([], 1)
+
+
+@pytest.mark.parametrize("count", [3, 500], ids=["short", "longer than 64 KB"])
+def test_of_copies_in_one_folder_one_is_read(tmp_path: Path, count: int) -> None:
+    for name in ("a.log.1", "copy/a.log.1", "a.log.1.gz"):
+        put(tmp_path / name, lines(count))
+    put(tmp_path / "earlier.log", lines(count - 1))
+    done = plan(tmp_path)
+    assert (names(done), done.already) == (["a.log.1"], 3)
+
+
+def test_files_with_the_same_first_line_may_differ_later(tmp_path: Path) -> None:
+    put(tmp_path / "a", lines(1) + lines(3, first=50))
+    put(tmp_path / "b", lines(1) + lines(3, first=70))
+    assert names(plan(tmp_path)) == ["a", "b"]
+
+
+def test_what_holds_nothing_is_left_with_the_reason(tmp_path: Path) -> None:
+    put(tmp_path / "empty", b"")
+    put(tmp_path / "half", b"[2026")
+    put(tmp_path / "picture.png", b"\x89PNG\x00\x00")
+    done = plan(tmp_path)
+    assert done.readings == []
+    assert [left.why for left in done.left] == [
+        "empty",
+        "it holds no whole line yet",
+        "not a log: it looks like a picture",
+    ]
+
+
+@pytest.mark.parametrize("name", ["_a.log", "plain.gz"])
+def test_what_spark_would_misread_by_its_name_is_copied(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text(lines(2))
+    os.utime(path, (0, 0))
+    assert plan(path).readings[0].copy
+
+
+def test_a_gzip_under_another_name_is_copied(tmp_path: Path) -> None:
+    packed = put(tmp_path / "a.gz", lines(2)).rename(tmp_path / "a.log.1")
+    assert plan(packed).readings[0].copy
+
+
+def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rollcall.pipeline.planning.BATCH_FILES", 2)
+    for number in range(5):
+        put(tmp_path / f"a.{number}", lines(1, first=number))
+    assert [len(batch) for batch in plan(tmp_path).batches()] == [2, 2, 1]

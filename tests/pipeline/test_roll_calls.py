@@ -1,0 +1,86 @@
+"""Roll calls to the table `brokers`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from rollcall.pipeline.recipes import ROLL_CALLS
+from rollcall.tables.columns import TABLES
+from rollcall.tables.manifests import Counts
+from tests.pipeline.running import put, read, rows
+
+pytestmark = pytest.mark.timeout(900)
+
+
+def told(number: int, **more: Any) -> str:
+    """A line as `rollcall brokers --output` appends it."""
+    line = {
+        "form": "rollcall-broker/1",
+        "time_ms": 1_772_359_200_000 + number * 60_000,
+        "cluster_id": "abc",
+        "controller_id": 1,
+        "id": 1,
+        "host": "10.1.0.9",
+        "port": 9092,
+        "rack": "r1",
+        "controller": True,
+        "answered": True,
+        "trouble": None,
+        "software": {
+            "name": "rollcall", "version": "0.1.0", "source": "reported", "candidates": [],
+        },
+        "start_time": {"ms": 1_772_000_000_000, "source": "reported"},
+        "api_versions": {"ranges": {"18": [0, 4], "3": [0, 13], "0": [3, 13]}},
+    }  # fmt: skip
+    return json.dumps(line | more) + "\n"
+
+
+def read_rolls(spark: SparkSession, tables: Path, *files: Path, **settings: Any) -> Counts:
+    return read(spark, tables, *files, recipe=ROLL_CALLS, **settings).counts
+
+
+def brokers(tables: Path) -> list[dict[str, Any]]:
+    names = [column.name for column in TABLES["brokers"].columns]
+    return [dict(zip(names, row, strict=True)) for row in rows(tables, "brokers")]
+
+
+def test_each_broker_and_roll_call_is_a_row(spark: SparkSession, tmp_path: Path) -> None:
+    silent = {"software": {"source": "missing"}, "start_time": {"ms": None}, "api_versions": None}
+    dead = told(0, id=2, host="10.1.0.10", controller=False, trouble="refused", **silent)
+    tables, file = tmp_path / "tables", tmp_path / "rolls.jsonl"
+    counts = read_rolls(spark, tables, put(file, told(0) + dead, age=0))
+    assert (counts.lines, counts.rejected) == (2, 0)
+    first, second = sorted(brokers(tables), key=lambda row: row["node_id"])
+    assert (first["broker"], first["cluster"], first["source"]) == ("10.1.0.9", "abc", "roll call")
+    assert (first["software_version"], first["software_source"]) == ("0.1.0", "reported")
+    assert [each["api_key"] for each in first["ranges"]] == [0, 3, 18]
+    assert str(first["start_time"]) == "2026-02-25 06:13:20"
+    assert (second["trouble"], second["start_time"], second["ranges"]) == ("refused", None, None)
+
+
+def test_a_file_that_grew_is_continued(spark: SparkSession, tmp_path: Path) -> None:
+    tables, file = tmp_path / "tables", tmp_path / "rolls.jsonl"
+    for count in (1, 3):
+        text = "".join(told(number) for number in range(count))
+        read_rolls(spark, tables, put(file, text, age=0), cluster="prod")
+    (row,) = brokers(tables)
+    assert (row["cluster"], row["answers"]) == ("prod", 3)
+    assert (row["last_seen"] - row["first_seen"]).total_seconds() == 120
+
+
+def test_a_broker_that_answers_differently_is_another_row(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    text = told(0) + told(1, trouble="refused") + told(2) + told(3, start_time={"ms": 1})
+    read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text, age=0))
+    assert sorted(row["answers"] for row in brokers(tmp_path / "tables")) == [1, 1, 2]
+
+
+def test_a_line_of_something_else_is_rejected(spark: SparkSession, tmp_path: Path) -> None:
+    text = told(0) + '{"form": "rollcall-broker/9"}\n' + told(1) + "no JSON\n" + told(2)
+    counts = read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text))
+    assert (counts.lines, counts.skipped, counts.rejected) == (5, 3, 2)
+    assert counts.reasons == {"not a line of a roll call": 2}

@@ -1,0 +1,235 @@
+"""Runs of the pipeline on Spark: each line counts once, whatever became of its file."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from rollcall.pipeline.errors import NotALogError
+from rollcall.tables.columns import TABLES
+from rollcall.tables.folder import read_tables
+from rollcall.tables.manifests import Counts
+from rollcall.tables.stores import LocalStore
+from tests.pipeline.running import line, lines, make_old, put, read, requests, rows, sums
+
+pytestmark = pytest.mark.timeout(900)
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    return tmp_path / "tables"
+
+
+def column(tables: Path, table: str, name: str) -> list[object]:
+    at = [each.name for each in TABLES[table].columns].index(name)
+    return [row[at] for row in rows(tables, table)]
+
+
+def test_lines_in_are_requests_and_skipped_and_rejected(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
+    other = "[2026-03-01 10:00:00,000] INFO Started (kafka.server.KafkaServer)\n"
+    log = put(tmp_path / "a.log", lines(20) + other + "\n" + "garbage, 1 piece\n" + lines(5, 20))
+    result = read(spark, tables, log, cluster="prod", broker="b1")
+    assert result.counts == Counts(1, 28, 25, 2, 1, result.counts.reasons)
+    assert sum(result.counts.reasons.values()) == 1
+    assert requests(tables) == 25
+    assert set(column(tables, "usage", "cluster")) == {"prod"}
+    assert set(column(tables, "usage", "broker")) == {"b1"}
+    assert column(tables, "rejects", "line") == [23]
+    assert column(tables, "rejects", "file") == [str(log)]
+    assert read_tables(LocalStore(tables)).counts == result.counts
+
+
+def test_the_same_log_again_rolled_packed_or_elsewhere_counts_once(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
+    text = lines(200)
+    read(spark, tables, put(tmp_path / "kafka-request.log", text))
+    before = sums(tables)
+    for name in ("kafka-request.log.2026-03-01-10", "a.log.gz", "elsewhere/b.log"):
+        result = read(spark, tables, put(tmp_path / name, text))
+        assert (result.already, result.counts.lines) == (1, 0)
+    assert sums(tables) == before
+    assert requests(tables) == 200
+
+
+def test_a_log_that_grows_is_continued_and_half_a_line_waits_until_it_is_whole(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "kafka-request.log"
+    text = lines(12) + "odd\n" + lines(3, 13)
+    for end in (700, len(lines(5)), len(lines(5)) + 30, len(lines(9)) + 1, len(text)):
+        put(log, text[:end], age=0)
+        read(spark, tables, log)
+    assert requests(tables) == 15
+    assert column(tables, "rejects", "line") == [13]
+    assert sum(column(tables, "files", "lines")) == 16  # type: ignore[arg-type]
+    whole = tmp_path / "whole"
+    read(spark, whole, put(tmp_path / "copy.log", text))
+    assert sums(tables) == sums(whole)
+
+
+def test_a_gzip_that_breaks_off_keeps_its_good_lines_and_tells_the_loss(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
+    text = lines(300)
+    packed = gzip.compress(text.encode())
+    broken = put(tmp_path / "a.log.gz", b"")
+    broken.write_bytes(packed[: len(packed) // 2])
+    make_old(broken)
+    put(tmp_path / "b.log", lines(10, first=1000))
+    result = read(spark, tables, tmp_path / "*.log*")
+    kept = result.counts.requests - 10
+    assert 0 < kept < 300
+    assert [(Path(file).name, "ends too early" in what) for file, what in result.lost] == [
+        ("a.log.gz", True)
+    ]
+    assert read(spark, tables, broken).already == 1
+    broken.write_bytes(packed)
+    make_old(broken)
+    assert read(spark, tables, broken).counts.requests == 300 - kept
+    assert requests(tables) == 310
+
+
+def test_a_gzip_whose_last_line_is_not_whole_counts_the_whole_ones(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
+    result = read(spark, tables, put(tmp_path / "a.log.gz", lines(150) + line(150)[:50]))
+    assert (result.counts.lines, result.counts.requests) == (150, 150)
+    assert read(spark, tables, put(tmp_path / "b.log", lines(160))).counts.lines == 10
+
+
+def test_windows_line_ends_and_a_byte_order_mark_change_nothing(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
+    read(spark, tables, put(tmp_path / "a", lines(10)))
+    other = tmp_path / "other"
+    read(spark, other, put(tmp_path / "b", "\ufeff" + lines(10).replace("\n", "\r\n")))
+    assert sums(tables) == sums(other)
+
+
+def test_what_is_no_log_is_left_and_the_rest_is_read(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
+    put(tmp_path / "logs" / "empty.log", b"")
+    put(tmp_path / "logs" / "photo.jpg", b"\xff\xd8\x00\x00")
+    put(tmp_path / "logs" / "good.log", lines(4))
+    result = read(spark, tables, tmp_path / "logs")
+    assert result.counts.requests == 4
+    assert {Path(left.path).name for left in result.left} == {"empty.log", "photo.jpg"}
+
+
+def test_names_may_hold_anything(spark: SparkSession, tables: Path, tmp_path: Path) -> None:
+    names = ["a b.log", "50%.log", "%20.log", "a#b?.log", "[x]{y}*.log", "caf\u00e9.log", "a:b.log"]
+    for number, name in enumerate(names):
+        put(tmp_path / "logs" / "day=1" / name, lines(2, first=number * 10) + "odd\n")
+    result = read(spark, tables, tmp_path / "logs")
+    assert result.counts == Counts(7, 21, 14, 0, 7, result.counts.reasons)
+    assert {Path(str(name)).name for name in column(tables, "rejects", "file")} == set(names)
+    assert set(column(tables, "rejects", "line")) == {3}
+
+
+def test_line_numbers_are_true_in_blocks_and_packed_files(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
+    text = lines(40) + "odd\n" + lines(40, 41) + "odd\n" + lines(19, 82)
+    for number in range(3):
+        put(tmp_path / "logs" / f"{number}.log", lines(3, 200 + number * 9) + "odd\n" + text)
+    spark.conf.set("spark.sql.files.maxPartitionBytes", "20000")
+    spark.conf.set("spark.sql.files.openCostInBytes", "10")
+    try:
+        read(spark, tables, tmp_path / "logs")
+    finally:
+        spark.conf.unset("spark.sql.files.maxPartitionBytes")
+        spark.conf.unset("spark.sql.files.openCostInBytes")
+    assert sorted(column(tables, "rejects", "line")) == [4] * 3 + [45] * 3 + [86] * 3  # type: ignore[type-var]
+
+
+def test_any_order_of_files_and_any_cut_into_batches_gives_the_same_tables(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = [put(tmp_path / f"{n}.log", lines(50, first=n * 50, second=n)) for n in range(4)]
+    together, apart, batches = (tmp_path / name for name in ("together", "apart", "batches"))
+    read(spark, together, *logs)
+    for log in reversed(logs):
+        read(spark, apart, log)
+    monkeypatch.setattr("rollcall.pipeline.planning.BATCH_FILES", 3)
+    read(spark, batches, *logs)
+    assert sums(together) == sums(apart) == sums(batches)
+
+
+def test_what_is_not_a_request_log_stops_the_run_and_leaves_no_trace(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
+    log = put(tmp_path / "gc.log", "GC pause 12 ms\n" * 9 + lines(3))
+    with pytest.raises(NotALogError, match="9 of 12 lines could not be read") as error:
+        read(spark, tables, log)
+    assert error.value.hint is not None
+    assert f"{log} line 1 begins" in error.value.hint
+    assert read_tables(LocalStore(tables)).live == ()
+    assert read(spark, tables, log, allow_rejects=True).counts.rejected == 9
+
+
+def test_a_binary_file_alone_is_refused_with_what_it_looks_like(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(NotALogError, match="it looks like a zip archive"):
+        read(spark, tables, put(tmp_path / "logs.zip", b"PK\x03\x04\x00\x00"))
+
+
+def test_nothing_is_left_of_copies(spark: SparkSession, tables: Path, tmp_path: Path) -> None:
+    read(spark, tables, put(tmp_path / "kafka-request.log", lines(3), age=0))
+    assert list((tables / "staging").rglob("*.log")) == []
+
+
+class DeathError(BaseException):
+    """The process ends here: nothing catches it, nothing is tidied up after it."""
+
+
+class DyingStore(LocalStore):
+    """A store whose process dies at its n-th change."""
+
+    left: list[int]
+
+    def _die_in_time(self) -> None:
+        self.left[0] -= 1
+        if self.left[0] < 0:
+            raise DeathError
+
+    def create(self, name: str, content: bytes) -> bool:
+        self._die_in_time()
+        return super().create(name, content)
+
+    def write(self, name: str, content: bytes) -> None:
+        self._die_in_time()
+        super().write(name, content)
+
+    def delete(self, name: str) -> None:
+        self._die_in_time()
+        super().delete(name)
+
+
+def test_a_run_that_dies_at_any_change_of_the_tables_is_made_good_by_the_next(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = put(tmp_path / "a.log", lines(20) + "odd\n" + "half", age=0)
+    undisturbed = tmp_path / "undisturbed"
+    read(spark, undisturbed, log)
+    monkeypatch.setattr("rollcall.tables.writers.is_running", lambda *_: False)
+    died = 0
+    for number in range(20):
+        tables = tmp_path / f"tables-{number}"
+        store = DyingStore(tables)
+        object.__setattr__(store, "left", [number])
+        try:
+            read(spark, store, log)
+        except DeathError:
+            died += 1
+        else:
+            break
+        read(spark, tables, log)
+        assert sums(tables) == sums(undisturbed), f"died at change {number}"
+        assert rows(tables, "rejects") == rows(undisturbed, "rejects")
+    assert died >= 6

@@ -1,0 +1,64 @@
+"""The settings of a session, without starting one."""
+
+from pathlib import Path
+
+import pytest
+
+from rollcall.pipeline.session import QUICK_START, SessionConfig, java_version
+
+
+def java_flags(config: SessionConfig) -> str:
+    return config.settings()["spark.driver.extraJavaOptions"]
+
+
+def test_times_are_utc_whatever_the_machine_says() -> None:
+    assert SessionConfig().settings()["spark.sql.session.timeZone"] == "UTC"
+
+
+@pytest.mark.parametrize(
+    ("master", "local"),
+    [("local", True), ("local[*]", True), ("local[2]", True), ("spark://h:7077", False)],
+)
+def test_on_one_machine_the_driver_stays_on_loopback(master: str, local: bool) -> None:
+    settings = SessionConfig(master=master).settings()
+    assert settings.get("spark.driver.host") == ("127.0.0.1" if local else None)
+
+
+def test_only_a_small_job_on_this_machine_trades_speed_for_a_quick_start() -> None:
+    assert QUICK_START in java_flags(SessionConfig(small=True))
+    assert QUICK_START not in java_flags(SessionConfig())
+    assert QUICK_START not in java_flags(SessionConfig(small=True, master="spark://h:7077"))
+
+
+def test_what_the_user_sets_wins_and_adds_to_javas_options() -> None:
+    conf = {"spark.ui.enabled": "true", "spark.driver.extraJavaOptions": "-Dx=y"}
+    config = SessionConfig(conf=conf, small=True)
+    assert config.settings()["spark.ui.enabled"] == "true"
+    assert java_flags(config) == f"{QUICK_START} -Dx=y"
+
+
+def test_the_first_session_makes_the_archive_and_later_ones_use_it(tmp_path: Path) -> None:
+    config = SessionConfig(cache=tmp_path)
+    assert "-XX:ArchiveClassesAtExit=" in java_flags(config)
+    assert config.archive is not None
+    config.archive.touch()
+    assert f"-XX:SharedArchiveFile={config.archive} " in java_flags(config)
+
+
+def test_a_folder_with_a_blank_in_its_name_has_no_archive(tmp_path: Path) -> None:
+    assert java_flags(SessionConfig(cache=tmp_path / "my cache")) == ""
+
+
+@pytest.mark.parametrize(
+    ("told", "version"),
+    [('openjdk version "17.0.15" 2025-04-15', 17), ('java version "1.8.0_292"', 8), ("hm", None)],
+)
+def test_the_version_of_java_is_read(tmp_path: Path, told: str, version: int | None) -> None:
+    java = tmp_path / "java"
+    java.write_text(f"#!/bin/sh\necho '{told}' >&2\n")
+    java.chmod(0o755)
+    assert java_version(str(java)) == version
+
+
+def test_no_java_is_no_version(tmp_path: Path) -> None:
+    assert java_version(str(tmp_path / "java")) is None

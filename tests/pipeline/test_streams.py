@@ -1,0 +1,142 @@
+"""Streams make the same tables as runs, from a folder or a topic, each line once."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from rollcall.errors import ConfigError
+from rollcall.pipeline.batch import Job
+from rollcall.pipeline.folder_stream import FolderStream
+from rollcall.pipeline.places import LocalPlace
+from rollcall.pipeline.recipes import request_logs
+from rollcall.pipeline.run import Result
+from rollcall.pipeline.settings import SourceSettings
+from rollcall.pipeline.topic_stream import Topic, TopicStream, topic_lines
+from rollcall.tables.errors import TablesError
+from rollcall.tables.folder import make_tables, read_tables
+from rollcall.tables.stores import LocalStore
+from rollcall.tables.writers import open_writer
+from tests.pipeline.running import line, lines, put, read, requests, rows, sums
+
+pytestmark = pytest.mark.timeout(900)
+
+
+@contextmanager
+def job(spark: SparkSession, tables: Path) -> Iterator[Job]:
+    store = LocalStore(tables)
+    make_tables(store, "tests")
+    with open_writer(store, "test") as writer:
+        yield Job(
+            spark=spark,
+            writer=writer,
+            place_of=lambda _: LocalPlace(),
+            recipe=request_logs(SourceSettings()),
+        )
+
+
+def test_a_folder_read_as_it_fills_makes_the_tables_of_one_run(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    logs, streamed, batch = tmp_path / "logs", tmp_path / "streamed", tmp_path / "batch"
+    logs.mkdir()
+    with job(spark, streamed) as a_job:
+        stream = FolderStream(a_job, [str(logs)], lambda _: None, lambda _: None)
+        assert stream.once() == Result()
+        put(logs / "kafka-request.log", lines(10), age=0)
+        assert [left.why[:19] for left in stream.once().left] == ["still being written"]
+        put(logs / "kafka-request.log", lines(25) + "odd\n")
+        (logs / "kafka-request.log").rename(logs / "kafka-request.log.2026-03-01-10")
+        assert stream.once().counts.lines == 26
+        assert stream.once() == Result()
+        put(logs / "kafka-request.log.2026-03-01-10.gz", lines(25) + "odd\n")
+        (logs / "kafka-request.log.2026-03-01-10").unlink()
+        put(logs / "kafka-request.log.2026-03-01-11", lines(5, first=50))
+        assert stream.once().counts.lines == 5
+    read(spark, batch, logs)
+    assert sums(streamed) == sums(batch)
+
+
+def test_a_stream_ends_when_it_is_told_to(spark: SparkSession, tmp_path: Path) -> None:
+    put(tmp_path / "logs" / "a.log", lines(3))
+    stop = threading.Event()
+    with job(spark, tmp_path / "tables") as a_job:
+        stream = FolderStream(a_job, [str(tmp_path / "logs")], lambda _: None, lambda _: stop.set())
+        stream.until(stop, 0.1)
+    assert requests(tmp_path / "tables") == 3
+
+
+TOPIC = Topic.parse("kafka://localhost:9092/logs")
+
+
+def messages(spark: SparkSession, values: list[str], first: int = 0) -> DataFrame:
+    """Rows as Spark's Kafka source gives them."""
+    rows = [(value.encode(), 0, first + at) for at, value in enumerate(values)]
+    return spark.createDataFrame(rows, "value BINARY, partition INT, offset BIGINT")
+
+
+def test_a_batch_of_a_topic_counts_once_however_often_spark_runs_it(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    tables = tmp_path / "tables"
+    values = [line(number) for number in range(20)]
+    with job(spark, tables) as a_job:
+        stream = TopicStream(a_job, TOPIC, lambda _: None)
+        for _ in range(2):
+            stream._read_batch(messages(spark, [*values[:12], "odd"]), 0)
+        for _ in range(2):
+            stream._read_batch(messages(spark, values[12:], 13), 1)
+        assert a_job.writer.snapshot().streams == {TOPIC.id: 1}
+    read(spark, tmp_path / "batch", put(tmp_path / "a.log", lines(20)))
+    assert sums(tables) == sums(tmp_path / "batch")
+    assert [row[1:3] for row in rows(tables, "rejects")] == [("kafka://localhost:9092/logs/0", 12)]
+
+
+def test_without_its_notes_a_stream_is_not_begun_again(spark: SparkSession, tmp_path: Path) -> None:
+    with job(spark, tmp_path / "tables") as a_job:
+        stream = TopicStream(a_job, TOPIC, lambda _: None)
+        stream._read_batch(messages(spark, [line(1)]), 0)
+        with pytest.raises(TablesError, match="the stream's notes"):
+            stream.start(None)
+
+
+@pytest.mark.parametrize(
+    ("envelope", "line_field", "broker_field"),
+    [
+        ({"message": "a line", "host": {"name": "b7"}}, "message", "host.name"),
+        ({"message": "a line", "host.name": "b7"}, "message", "host.name"),
+        ({"log": {"text": "a line"}, "broker": "b7"}, "log.text", "broker"),
+    ],
+)
+def test_the_line_may_be_a_field_of_an_envelope(
+    spark: SparkSession, envelope: dict[str, object], line_field: str, broker_field: str
+) -> None:
+    topic = Topic.parse("kafka://h:1/t", line_field=line_field, broker_field=broker_field)
+    rows = messages(spark, [json.dumps(envelope), "no JSON"])
+    found = topic_lines(rows, topic, cluster="c", broker=None).collect()
+    assert [(row["value"], row["broker"], row["position"]) for row in found] == [
+        ("a line", "b7", 0),
+        ("", None, 1),
+    ]
+
+
+@pytest.mark.parametrize("address", ["kafka://host:9092", "kafka:///t", "kafka://h:1/a/b"])
+def test_an_address_that_names_no_topic_is_refused(address: str) -> None:
+    with pytest.raises(ConfigError, match="no address of a topic"):
+        Topic.parse(address)
+
+
+def test_streams_stay_known_through_compaction(spark: SparkSession, tmp_path: Path) -> None:
+    from rollcall.pipeline.compact import compact
+
+    with job(spark, tmp_path / "tables") as a_job:
+        stream = TopicStream(a_job, TOPIC, lambda _: None)
+        stream._read_batch(messages(spark, [line(1)]), 4)
+        compact(spark, a_job.writer)
+        stream._read_batch(messages(spark, [line(1)]), 4)
+    assert requests(tmp_path / "tables") == 1
+    assert read_tables(LocalStore(tmp_path / "tables")).streams == {TOPIC.id: 4}

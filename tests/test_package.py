@@ -1,0 +1,157 @@
+"""The package as users get it: a wheel, in an environment without source tree and without Spark.
+
+The environment is made from what is installed here, so that no network is needed: the wheel, and
+links to the distributions that it asks for.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+SECONDS = 60
+
+
+class Installed:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def run(self, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [self.rollcall, *arguments],
+            cwd=self.folder,
+            env=self._clean() | environment,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+
+    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [self.rollcall, *arguments],
+            cwd=self.folder,
+            env=self._clean(),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    @property
+    def rollcall(self) -> str:
+        return str(self.folder / "bin" / "rollcall")
+
+    def _clean(self) -> dict[str, str]:
+        return {name: value for name, value in os.environ.items() if "PYTHON" not in name}
+
+
+def needed(name: str) -> Iterator[Distribution]:
+    """A distribution and all that it asks for."""
+    found = distribution(name)
+    if name != "rollcall":
+        yield found
+    for text in found.requires or ():
+        wanted = Requirement(text)
+        if wanted.marker is None or wanted.marker.evaluate({"extra": ""}):
+            yield from needed(wanted.name)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    folder = tmp_path_factory.mktemp("installed")
+    wheels = folder / "wheels"
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(wheels)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", str(folder)],
+        check=True,
+        capture_output=True,
+    )
+    [site] = folder.glob("lib/python*/site-packages")
+    for found in {each.name: each for each in needed("rollcall")}.values():
+        _link(found, site)
+    python = str(folder / "bin" / "python")
+    [wheel] = wheels.glob("*.whl")
+    install = ["--python", python, "install", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", *install],
+        check=True,
+        capture_output=True,
+    )
+    return Installed(folder)
+
+
+def _link(found: Distribution, site: Path) -> None:
+    for top in {file.parts[0] for file in found.files or () if file.parts[0] != ".."}:
+        place = Path(str(found.locate_file(top)))
+        if place.exists() and not (site / top).exists() and top != "__pycache__":
+            (site / top).symlink_to(place)
+
+
+def test_it_runs_without_the_source_tree(installed: Installed) -> None:
+    done = installed.run("--version")
+    assert done.stdout.startswith("rollcall "), done.stderr
+    where = subprocess.run(
+        [installed.folder / "bin" / "python", "-c", "import rollcall; print(rollcall.__file__)"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=installed.folder,
+    )
+    assert Path(where.stdout.strip()).is_relative_to(installed.folder)
+    assert "Metadata" in installed.run("protocol", "list").stdout
+
+
+def test_a_cluster_and_a_roll_call_need_nothing_else(installed: Installed) -> None:
+    with installed.start("cluster", "start", "--json", "--brokers", "1") as process:
+        assert process.stdout is not None
+        try:
+            [broker] = json.loads(process.stdout.readline())["brokers"]
+            done = installed.run("brokers", broker["listeners"]["PLAINTEXT"])
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(SECONDS)
+    assert done.returncode == 0, done.stderr
+    assert "1 broker, rollcall" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("pipeline", "run", "logs", "--tables", "tables"),
+        ("pipeline", "stream", "logs", "--tables", "tables"),
+        ("pipeline", "compact", "--tables", "tables"),
+        ("pipeline", "brokers", "rolls.jsonl", "--tables", "tables"),
+        ("generate-logs", "--output", "logs", "--lines", "10"),
+    ],
+)
+def test_without_spark_the_pipeline_says_what_to_install(
+    installed: Installed, arguments: tuple[str, ...]
+) -> None:
+    done = installed.run(*arguments)
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "error: PySpark is not installed, and the pipeline runs on it",
+        "hint: pip install 'rollcall[pipeline]'; it needs Java 17 or newer, too",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shell", "asked", "answered"),
+    [
+        ("bash", {"COMP_WORDS": "rollcall wait", "COMP_CWORD": "1"}, "wait-restart"),
+        ("zsh", {"_TYPER_COMPLETE_ARGS": "rollcall pipeline comp"}, "compact"),
+    ],
+)
+def test_completion_works(
+    installed: Installed, shell: str, asked: dict[str, str], answered: str
+) -> None:
+    done = installed.run(**asked, _ROLLCALL_COMPLETE=f"complete_{shell}")
+    assert answered in done.stdout
