@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from rollcall.catalog import Range, Ranges, Release, identify_release, intersect
@@ -56,7 +56,7 @@ def read_told(reader: Reader, heard: Sequence[HeardBroker]) -> list[Told]:
     ]
 
 
-def _names(row: tuple[Any, ...], heard: Set[BrokerKey]) -> set[str]:
+def _names(row: tuple[Any, ...], heard: Collection[BrokerKey]) -> set[str]:
     """What the logs call the broker: a roll call knows it by its host, address and id."""
     cluster, broker, source, host, port, node_id = row[:6]
     if source == Origin.LOG:
