@@ -151,6 +151,11 @@ def test_a_gzip_under_another_name_is_copied(tmp_path: Path) -> None:
     assert plan(packed).readings[0].copy
 
 
+def test_a_gzip_that_ends_in_half_a_line_is_copied(tmp_path: Path) -> None:
+    assert plan(put(tmp_path / "a.log.gz", lines(2) + "half")).readings[0].copy
+    assert not plan(put(tmp_path / "b.log.gz", lines(2))).readings[0].copy
+
+
 def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rollcall.pipeline.planning.BATCH_FILES", 2)
     for number in range(5):

@@ -301,8 +301,10 @@ def _is_small(logs: Sequence[str]) -> bool:
 @contextmanager
 def _job(config: SessionConfig, tables: str, doing: str, recipe: Recipe) -> Iterator[Job]:
     from rollcall.pipeline.batch import Job
+    from rollcall.pipeline.paths import check_for_spark
     from rollcall.pipeline.session import open_session
 
+    check_for_spark(str(local_store(tables).root) if is_local_path(tables) else tables)
     if is_local_path(tables):  # a wrong folder is told before Spark is started
         make_tables(local_store(tables), f"rollcall {__version__}")
     with open_session(config) as spark:

@@ -56,6 +56,8 @@ class Content:
     """Where the last whole line ends, if all of the content was seen; else None."""
     length: int
     """Where the last whole line ends; of a long gzip, the length that it gives itself."""
+    half: bool = False
+    """All of the content was seen, and it does not end with a whole line."""
     bom: int = 0
     """Bytes of a byte-order mark at the beginning."""
     looks_like: str | None = None
@@ -76,6 +78,7 @@ def look_at(place: Place, file: LogFile) -> Content:
         fingerprint=digest(head[:seen]),
         whole=whole,
         length=whole if whole is not None else _length(place, file, gzip=gzip),
+        half=whole is not None and whole < len(head),
         bom=len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0,
         looks_like=_looks_like(head),
     )

@@ -16,7 +16,7 @@ from rollcall.pipeline.contents import (
     unpacked,
 )
 from rollcall.pipeline.errors import ChangedError
-from rollcall.pipeline.paths import for_spark, same_file
+from rollcall.pipeline.paths import for_spark, given_to_spark, told_by_spark
 from rollcall.pipeline.places import Place
 from rollcall.pipeline.planning import Reading
 from rollcall.pipeline.staging import copy_lines
@@ -67,10 +67,12 @@ class Tally:
 
 
 def tally(inputs: Sequence[Input], counted: Sequence[Row]) -> list[Tally]:
-    by_file: Mapping[str, Row] = {same_file(row["file"]): row for row in counted}
+    by_file: Mapping[str, Row] = {told_by_spark(row["file"]): row for row in counted}
     found = []
     for each in inputs:
-        rows = tuple(by_file[name] for name in map(same_file, each.addresses) if name in by_file)
+        rows = tuple(
+            by_file[name] for name in map(given_to_spark, each.addresses) if name in by_file
+        )
         read = sum(row["bytes_read"] for row in rows)
         if rows and each.reading.start == 0:
             read += each.reading.content.bom  # Spark passes over it

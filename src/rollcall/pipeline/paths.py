@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote, urlsplit
 
+from rollcall.errors import ConfigError
+
+PATTERN = frozenset("?*[]{}\\:")
+"""Spark takes these for a pattern, even where it is told not to; Hadoop has no colons in names."""
 SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:/")
 
 
@@ -17,13 +21,32 @@ def local_path(path: str) -> str:
     return unquote(urlsplit(path).path) if path.lower().startswith("file:/") else path
 
 
-def same_file(address: str) -> str:
-    """One form for `file:/a%20b`, `file:///a%20b` and `/a b`: Spark tells one, we know another."""
+def told_by_spark(address: str) -> str:
+    """The address that Spark was given, from the one it tells: `file:///a%20b` was `/a b`."""
+    return given_to_spark(unquote(address))
+
+
+def given_to_spark(address: str) -> str:
+    """One form for `file:/a`, `file:///a` and `/a`."""
     if address.lower().startswith("file:/"):
-        return "/" + unquote(address[len("file:") :]).lstrip("/")
-    return unquote(address) if SCHEME.match(address) else address
+        return "/" + address[len("file:") :].lstrip("/")
+    return address
 
 
 def for_spark(path: str) -> str:
     """A path of this machine stays one, whatever Spark's default file system is."""
     return f"file://{path}" if SCHEME.match(path) is None else path
+
+
+def is_odd(path: str) -> bool:
+    """Whether Spark would misread the path."""
+    rest = path.partition("://")[2].partition("/")[2] if SCHEME.match(path) else path
+    return not PATTERN.isdisjoint(rest or path.partition(":/")[2])
+
+
+def check_for_spark(tables: str) -> None:
+    if is_odd(tables):
+        raise ConfigError(
+            f"Spark cannot write to {tables}",
+            hint=f"give --tables a folder without any of {' '.join(sorted(PATTERN))} in its path",
+        )

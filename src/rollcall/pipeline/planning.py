@@ -15,6 +15,7 @@ from rollcall.pipeline.contents import (
     look_at,
     prefix_digest,
 )
+from rollcall.pipeline.paths import is_odd
 from rollcall.pipeline.places import LogFile, Place
 
 ACTIVE_NAME = "kafka-request.log"
@@ -170,8 +171,8 @@ class Planner:
         if content.gzip:
             if rows and self._gzip_was_read(content, rows, start):
                 return None
-            copy = start > 0 or not file.path.endswith(".gz") or _has_odd_name(file)
-            return Reading(content, start, content.whole, lines, copy)
+            odd = _has_odd_name(file) or not file.path.endswith(".gz")
+            return Reading(content, start, content.whole, lines, start > 0 or content.half or odd)
         end = content.length
         if end <= start:
             return None
@@ -188,6 +189,5 @@ class Planner:
 
 
 def _has_odd_name(file: LogFile) -> bool:
-    """Spark passes over hidden files, and Hadoop has no colons in names."""
-    path = file.path.rpartition("://")[2]
-    return PurePosixPath(path).name.startswith(("_", ".")) or ":" in path.partition("/")[2]
+    """Spark passes over hidden files, and takes some names for patterns."""
+    return PurePosixPath(file.path).name.startswith(("_", ".")) or is_odd(file.path)
