@@ -154,6 +154,20 @@ async def test_a_handler_that_fails_ends_its_connection_and_no_other(
     assert "a bug in a handler" in caplog.text
 
 
+async def test_a_fault_of_ours_that_happens_again_and_again_is_told_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def broken(_: RequestContext) -> Message:
+        raise ValueError("a bug in a handler")
+
+    async with served(handlers={METADATA: broken}) as server:
+        for _ in range(5):
+            async with await Peer.connect(only_listener(server)) as peer:
+                peer.send(METADATA, 0, request("Metadata"))
+                assert await peer.until_closed() == b""
+    assert caplog.text.count("Traceback") == 1
+
+
 async def test_an_answer_that_cannot_be_written_is_our_bug_and_is_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

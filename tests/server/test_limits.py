@@ -231,3 +231,16 @@ def test_what_is_refused_is_logged_once_per_cause_and_interval(
     refusals.flush()
     assert lines() == ["refused 937 more peers in the last minute"]
     assert refusals.counts["L", Reason.MALFORMED] == 1012
+
+
+async def test_a_request_of_many_megabytes_is_refused_unless_told_otherwise() -> None:
+    async with served(None, ListenerConfig(name="L")) as server:
+        async with await Peer.connect(only_listener(server)) as peer:
+            peer.writer.write((2 * 1024 * 1024).to_bytes(4, "big"))
+            assert await peer.until_closed() == b""
+        assert refused(server, "frame_size") == 1
+    async with served(None, limited(max_frame_bytes=4 * 1024 * 1024)) as server:
+        topic = request("Metadata").MetadataRequestTopic(name="t" * 20_000)
+        async with await Peer.connect(only_listener(server)) as peer:
+            answer = await peer.ask(METADATA, 9, request("Metadata", topics=[topic] * 100))
+            assert answer.controller_id == 1

@@ -93,15 +93,14 @@ def _target(url: str) -> str:
     """`host:port` is enough; a path that is there already is left out."""
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return f"{parts.scheme}://{parts.netloc}"
     except ValueError:  # a port or a bracket that makes no sense
-        usable = False
-    if not usable:
-        raise ConfigError(
-            f"{url!r} is not an HTTP address",
-            hint="use the one that `rollcall cluster start` shows",
-        )
-    return f"{parts.scheme}://{parts.netloc}"
+        pass
+    raise ConfigError(
+        f"{url!r} is not an HTTP address",
+        hint="use the one that `rollcall cluster start` shows",
+    )
 
 
 def _ask_all(targets: Sequence[str], query: str, seconds: float) -> list[NodeAnswer]:

@@ -188,8 +188,8 @@ class RequestLogConfig:
     level: RequestLogLevel = RequestLogLevel.DEBUG
     max_waiting: int = 20_000
     """Lines that may wait for the disk; what comes beyond is dropped and counted."""
-    max_waiting_bytes: int = 32 * 1024 * 1024
-    """The same in bytes of their requests and answers."""
+    max_waiting_bytes: int = 8 * 1024 * 1024
+    """The same in bytes of their requests and answers, which take many times that in memory."""
 
     def __post_init__(self) -> None:
         if self.max_waiting < 1 or self.max_waiting_bytes < 1:

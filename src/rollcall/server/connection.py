@@ -240,6 +240,7 @@ class Connection(Link):
 
     def _give_up(self, error: Exception) -> None:
         """Our own fault: the traceback is for us, the peer sees the connection close."""
-        self._refuse(Reason.HANDLER_ERROR, "closed %s: its request failed here", self.info.peer)
-        logger.error("a request on the connection %s failed", self.info.id, exc_info=error)
+        text = "closed %s: its request failed here"
+        if self._refuse(Reason.HANDLER_ERROR, text, self.info.peer, detail=type(error)):
+            logger.error("a request on the connection %s failed", self.info.id, exc_info=error)
         self._close()

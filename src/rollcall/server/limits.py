@@ -14,8 +14,9 @@ MIB = 1024 * KIB
 class Limits:
     """Sizes in bytes, times in seconds. One address may be a proxy, so it may hold most of all."""
 
-    max_frame_bytes: int = 8 * MIB
-    """Kafka allows 100 MB, which only records need."""
+    max_frame_bytes: int = 1 * MIB
+    """Kafka allows 100 MB, which only records need. Anyone may send a request as large as that, and
+    a list of the shortest names that fill it takes seconds to answer."""
     max_frame_bytes_before_login: int = 512 * KIB
     """On a SASL listener until the client is logged in: Kafka's own default."""
     max_connections: int = 20_000

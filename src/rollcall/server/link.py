@@ -260,10 +260,10 @@ class Link(asyncio.Protocol):
             idle = self._frames is None
             self._set_deadline(limits.idle_seconds if idle else limits.frame_seconds)
 
-    def _refuse(self, reason: Reason, text: str, *arguments: object, detail: object = None) -> None:
+    def _refuse(self, reason: Reason, text: str, *arguments: object, detail: object = None) -> bool:
         cause = Cause(self.info.listener, reason, self.info.peer_host, detail or text)
         now = self._listener.processor.loop.time()
-        self._listener.refusals.note(cause, now, text, *arguments)
+        return self._listener.refusals.note(cause, now, text, *arguments)
 
     def _cut_off(
         self, reason: Reason, text: str, *arguments: object, detail: object = None

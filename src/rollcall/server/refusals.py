@@ -52,8 +52,11 @@ class Refusals:
         self._suppressed: dict[Cause, int] = {}
         self._beyond = 0
 
-    def note(self, cause: Cause, now: float, text: str, *arguments: object) -> None:
-        """`text` and its arguments are for the log; they name the peer, and hold no secrets."""
+    def note(self, cause: Cause, now: float, text: str, *arguments: object) -> bool:
+        """`text` and its arguments are for the log; they name the peer, and hold no secrets.
+
+        True when it was logged, so that whoever has more to say of it may do so now.
+        """
         self.counts[cause.listener, cause.reason] += 1
         self.sweep(now)
         if self._since is None:
@@ -63,8 +66,10 @@ class Refusals:
         elif len(self._suppressed) < MAX_CAUSES:
             self._suppressed[cause] = 0
             logger.warning("listener %s: " + text, cause.listener, *arguments)  # noqa: G003
+            return True
         else:
             self._beyond += 1
+        return False
 
     def sweep(self, now: float) -> None:
         """At the end of an interval, tell how many lines were not written, and begin anew."""
