@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Producer
 
-from kafka import KafkaProducer
 from tests.kafka.brokers import Machine, Process
 from tests.kafka.jars import CACHE, COPY_DEPENDENCIES, FETCH_SECONDS, ROOT, Release
 from tests.pipeline.running import line, lines, put, requests, sums
@@ -81,11 +81,10 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
 
 
 def send(broker: Process, topic: str, values: list[str]) -> None:
-    producer = KafkaProducer(bootstrap_servers=f"127.0.0.1:{broker.port}", acks="all")
+    producer = Producer({"bootstrap.servers": f"127.0.0.1:{broker.port}"})
     for number, value in enumerate(values):
-        producer.send(topic, value.encode(), partition=number % 2)
-    producer.flush(timeout=60)
-    producer.close()
+        producer.produce(topic, value.encode(), partition=number % 2)
+    assert producer.flush(60) == 0
 
 
 def command(*arguments: str) -> list[str]:

@@ -53,3 +53,27 @@ def test_an_operator_can_quote_whatever_he_likes(tmp_path: Path) -> None:
     folder = Made().use("Fetch", 11, principal="User:o'neil").write(tmp_path / "it's tables")
     (found,) = clients(folder, question=Question(principal="User:o'n*")).clients
     assert found.principal == "User:o'neil"
+
+
+@pytest.mark.parametrize(
+    ("heard", "missing"),
+    [
+        (["b1", "b2", "b3"], []),
+        (["b1:9092", "b2", "3"], []),  # address, host, id
+        (["b1"], ["b2:9092", "b3:9092"]),
+        (["10.0.0.1", "10.0.0.2", "10.0.0.3"], []),  # under other names, but as many
+        (["10.0.0.1", "10.0.0.2"], ["one of b1:9092, b2:9092, b3:9092"]),
+        (["b1", "10.0.0.2", "10.0.0.3"], []),
+    ],
+)
+def test_brokers_not_heard_are_found_under_whatever_name(
+    tmp_path: Path, heard: list[str], missing: list[str]
+) -> None:
+    made = Made()
+    for node_id in (1, 2, 3):
+        made.roll_call(0, node_id)
+    for name in heard:
+        made.use("Fetch", 11, broker=name, days=[0])
+    basis = clients(made.write(tmp_path / "tables")).basis
+    assert list(basis.not_heard) == missing
+    assert basis.brokers_known == 3

@@ -15,16 +15,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from rollcall.pipeline.parse_cut import cut_lines
-from rollcall.pipeline.parse_read import read_cuts
+from rollcall.pipeline.parse_read import ranges_of, read_cuts
 from rollcall.pipeline.schema import PARSED
 from rollcall.pipeline.settings import SourceSettings
 
 
 def parse_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
     cuts = lines.transform(cut_lines, settings).withColumn("time", utc(F.col("instant")))
-    return cuts.transform(read_cuts, settings).select(
-        *(F.col(field.name).cast(field.dataType) for field in PARSED.fields)
-    )
+    read = cuts.transform(read_cuts, settings).withColumn("ranges", ranges_of(F.col("answer")))
+    return read.select(*(F.col(field.name).cast(field.dataType) for field in PARSED.fields))
 
 
 def utc(micros: Column) -> Column:

@@ -74,5 +74,9 @@ def read(request: Column, who: Column) -> Column:
     return F.from_json(F.concat(request, who, F.lit("}}")), WANTED)
 
 
-def ranges(bodies: Column) -> Column:
-    return F.from_json(F.regexp_extract(bodies, RANGES, 1), ANSWER)
+def cut_answer(bodies: Column) -> Column:
+    return F.regexp_extract(bodies, RANGES, 1)
+
+
+def ranges(answer: Column) -> Column:
+    return F.from_json(answer, ANSWER)

@@ -130,7 +130,7 @@ def what_facts() -> dict[str, Column]:
         "deprecated": deprecated,
         "replica_id": F.coalesce("replica_id", F.get("head", 2)).try_cast("int"),
         "error_code": F.col("error_code").try_cast("int"),
-        "ranges": F.when(F.col("api_key") == API_VERSIONS, ranges_of(F.col("bodies"))),
+        "answer": F.when(F.col("api_key") == API_VERSIONS, answer_of(F.col("bodies"))),
     }
 
 
@@ -152,11 +152,16 @@ def software(what: str, known: Column) -> Column:
     return F.when(~F.col("forwarded"), short(said))
 
 
-def ranges_of(bodies: Column) -> Column:
-    """By key, so that the same ranges are equal; null where the answer is an error."""
-    good = F.when(F.col("error_code") == "0", parse_json.ranges(bodies).cast(RANGES))
-    told = F.when(is_json(), good).otherwise(parse_text.ranges(bodies).cast(RANGES))
-    return F.when(F.size(told) > 0, F.array_sort(told))
+def answer_of(bodies: Column) -> Column:
+    """The part of an ApiVersions answer that holds the ranges; null where it is an error."""
+    good = F.when(F.col("error_code") == "0", parse_json.cut_answer(bodies))
+    return nullif(F.when(is_json(), good).otherwise(parse_text.cut_answer(bodies)), "")
+
+
+def ranges_of(answer: Column) -> Column:
+    """The ranges by key, so that the same ones are equal."""
+    json, text = parse_json.ranges(answer).cast(RANGES), parse_text.ranges(answer).cast(RANGES)
+    return F.sort_array(F.when(answer.startswith("["), json).otherwise(text))
 
 
 def either(json: str, part: int) -> Column:
@@ -180,4 +185,4 @@ def short(text: Column) -> Column:
     cut = F.concat(
         F.substring(text, 1, LONGEST_TEXT), F.lit("#"), F.substring(F.sha2(text, 256), 1, 16)
     )
-    return F.make_valid_utf8(F.when(F.length(text) > LONGEST_TEXT, cut).otherwise(text))
+    return F.when(F.length(text) > LONGEST_TEXT, cut).otherwise(text)

@@ -122,7 +122,11 @@ def form_of(shape: Column, api: Column, who: Column) -> Column:
     )
 
 
-def ranges(bodies: Column) -> Column:
+def cut_answer(bodies: Column) -> Column:
+    return F.regexp_extract(bodies, RANGES, 1)
+
+
+def ranges(answer: Column) -> Column:
     """Each range is read from its own piece."""
 
     def one(piece: Column) -> Column:
@@ -133,5 +137,4 @@ def ranges(bodies: Column) -> Column:
             )
         )
 
-    answer = F.regexp_extract(bodies, RANGES, 1)
     return F.transform(F.regexp_extract_all(answer, F.lit(f"({RANGE})"), 1), one)

@@ -32,7 +32,7 @@ def columns(**types: DataType) -> StructType:
 RANGES = ArrayType(
     columns(api_key=IntegerType(), min_version=IntegerType(), max_version=IntegerType())
 )
-"""API ranges, in the order of the answer."""
+"""API ranges, by key."""
 
 LINES = columns(
     value=StringType(),
@@ -92,8 +92,10 @@ SUMS = columns(
     **{
         field.name: field.dataType
         for field in FACTS.fields
-        if field.name not in {"time", "total_us", "throttle_us"}
+        if field.name not in {"time", "total_us", "throttle_us", "ranges"}
     },
+    # the ranges in an ApiVersions answer, as they were written
+    answer=StringType(),
     # a reject: where it is, how long it was and how it began
     position=LongType(),
     length=IntegerType(),

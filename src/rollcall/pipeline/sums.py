@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from rollcall.pipeline.parse import utc
 from rollcall.pipeline.parse_cut import PARTS, cut_lines
 from rollcall.pipeline.parse_frame import FRAME
-from rollcall.pipeline.parse_read import read_cuts
+from rollcall.pipeline.parse_read import ranges_of, read_cuts
 from rollcall.pipeline.schema import REJECTED, REQUEST, SKIPPED, SUMS
 from rollcall.pipeline.settings import SourceSettings
 from rollcall.tables.columns import (
@@ -137,7 +137,17 @@ def count_connections(sums: DataFrame) -> DataFrame:
 
 def heard_brokers(sums: DataFrame) -> DataFrame:
     """What logged ApiVersions answers told; columns that only a roll call fills are null."""
-    heard = sums.where(F.col("ranges").isNotNull()).withColumn("source", F.lit("log"))
+    # many clients get the same answer: it is read once
+    heard = (
+        sums.where(F.col("answer").isNotNull())
+        .groupBy("hour", "cluster", "broker", "listener", "answer")
+        .agg(
+            F.sum("lines").alias("lines"),
+            F.min("first_seen").alias("first_seen"),
+            F.max("last_seen").alias("last_seen"),
+        )
+        .withColumns({"source": F.lit("log"), "ranges": ranges_of(F.col("answer"))})
+    )
     told = {"hour", "cluster", "broker", "source", "listener", "ranges"}
     unknown = {
         column.name: F.lit(None).cast(column.type)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from rollcall.catalog import Range, Ranges, Release, identify_release, intersect
@@ -48,30 +48,21 @@ def read_told(reader: Reader, heard: Sequence[HeardBroker]) -> list[Told]:
         one[4]: _ranges(reader.rows(LIST.format(**words), one)[0][0])
         for one in reader.rows(ONE_OF_EACH)
     }
-    aliases = _aliases(heard)
+    brokers = {(it.cluster, it.broker) for it in heard}
     return [
         Told((row[0], name), Origin(row[2]), row[6], lists[row[7]])
         for row in reader.rows("SELECT * FROM changes")
-        for name in _names(row, aliases)
+        for name in _names(row, brokers)
     ]
 
 
-def _aliases(heard: Sequence[HeardBroker]) -> Mapping[tuple[str | None, str], set[str]]:
-    """How the logs call a broker, by its name and by its host."""
-    found: dict[tuple[str | None, str], set[str]] = {}
-    for it in heard:
-        if it.broker is not None:
-            for name in {it.broker, it.broker.rpartition(":")[0] or it.broker}:
-                found.setdefault((it.cluster, name), set()).add(it.broker)
-    return found
-
-
-def _names(row: tuple[Any, ...], aliases: Mapping[tuple[str | None, str], set[str]]) -> set[str]:
+def _names(row: tuple[Any, ...], heard: Collection[BrokerKey]) -> set[str]:
+    """What the logs call the broker: a roll call knows it by its host, address and id."""
     cluster, broker, source, host, port, node_id = row[:6]
     if source == Origin.LOG:
         return {broker}
     called = {broker, host, f"{host}:{port}", str(node_id)} - {None}
-    return {name for it in called for name in aliases.get((cluster, it), ())}
+    return {name for name in called if (cluster, name) in heard}
 
 
 def _ranges(pairs: Sequence[Mapping[str, int]]) -> Ranges:

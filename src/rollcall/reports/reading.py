@@ -6,7 +6,7 @@ of small temporary tables that are made here and in `sightings`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -222,14 +222,16 @@ def _explained(where: str) -> Iterator[None]:
 
 
 def _not_heard(
-    known: Iterable[tuple[str | None, ...]], heard: Sequence[HeardBroker]
+    known: Sequence[tuple[str | None, ...]], heard: Sequence[HeardBroker]
 ) -> Iterator[str]:
-    """A log may name a broker by its address, or as its source was called."""
+    """A log may name a broker by its address, or as its source was called, and a roll call by the
+    host it gives its clients: one heard that fits none of the known may be any of the missing."""
     names = {it.broker for it in heard}
-    hosts = {name.rpartition(":")[0] for name in names if name and ":" in name}
-    for broker, host, address, node_id in known:
-        if not names & {broker, host, address, node_id} and host not in hosts:
-            yield broker or address or "?"
+    missing = [row for row in known if not names.intersection(row)]
+    strangers = names - {name for row in known for name in row}
+    called = [row[0] or row[2] or "?" for row in missing]
+    for name in called[len(strangers) :]:
+        yield f"one of {', '.join(called)}" if strangers else name
 
 
 def _time(value: datetime) -> str:
