@@ -31,6 +31,7 @@ RESTARTED = 2
 OLDER = 3
 OLDER_VERSION = "0.0.9"
 TARGET = "4.0.0"
+PAGE = "impact.html"
 ACTS = 7
 SHOWN = 40
 """So many lines of a long answer."""
@@ -56,18 +57,26 @@ def demo(
     """
     make_folder(output)
     try:
-        asyncio.run(_play(Stage(output, ACTS), lines))
+        asyncio.run(_play(output, lines))
     except asyncio.CancelledError:
         raise typer.Exit(TERMINATED) from None
 
 
-async def _play(stage: Stage, lines: str) -> None:
+async def _play(folder: Path, lines: str) -> None:
     task = asyncio.current_task()
     assert task is not None
     for number in (signal.SIGTERM, signal.SIGHUP):  # SIGINT does the same by itself
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-    request_logs = await _cluster_acts(stage)
-    await _log_acts(stage, lines, request_logs)
+    async with Stage(folder, ACTS) as stage:
+        request_logs = await _cluster_acts(stage)
+        has_spark = find_spec("pyspark") is not None
+        if has_spark:
+            await _log_acts(stage, lines, request_logs)
+    stage.say("")
+    if has_spark:
+        _say_what_next(stage)
+    else:
+        stage.say("The rest needs Spark: pip install 'rollcall[pipeline]', and Java 17.")
 
 
 async def _cluster_acts(stage: Stage) -> list[Path]:
@@ -180,10 +189,6 @@ async def _log_acts(stage: Stage, lines: str, request_logs: list[Path]) -> None:
     """Request logs to tables to answers."""
     fleet, tables = stage.folder / "fleet", stage.folder / "tables"
     into = ("--tables", tables, "--cluster")
-    if find_spec("pyspark") is None:
-        stage.say("")
-        stage.say("The rest needs Spark: pip install 'rollcall[pipeline]', and Java 17.")
-        return
     stage.act("Request logs of a made-up fleet")
     await stage.run("generate-logs", "--output", fleet, "--lines", lines, "--form", "J")
     stage.act("Spark reads the fleet's logs, those of the cluster, and the roll calls")
@@ -197,15 +202,13 @@ async def _log_acts(stage: Stage, lines: str, request_logs: list[Path]) -> None:
     await stage.run("report", "clients", *of_demo)
     await stage.run("report", "restarts", *of_demo)
     stage.act(f"What breaks in the fleet when its brokers are upgraded to {TARGET}")
-    page = stage.folder / "impact.html"
     impact = ("report", "impact", *of_fleet, "--target", TARGET)
     await stage.run(*impact, may_end=VERDICTS, only=SHOWN)
-    await stage.run(*impact, "--html", page, may_end=VERDICTS)
-    _say_what_next(stage, tables, page)
+    await stage.run(*impact, "--html", stage.folder / PAGE, may_end=VERDICTS)
 
 
-def _say_what_next(stage: Stage, tables: Path, page: Path) -> None:
-    stage.say("")
+def _say_what_next(stage: Stage) -> None:
+    tables, page = stage.folder / "tables", stage.folder / PAGE
     stage.say(f"Done in {stage.seconds:.0f} s, and nothing is left running. Try next:")
     for command, why in (
         (f"open {page}", "what breaks, as one page that can be mailed"),

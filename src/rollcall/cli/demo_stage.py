@@ -17,6 +17,8 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.text import Text
@@ -27,6 +29,7 @@ from rollcall.errors import ConfigError, RollcallError
 MARK = ".rollcall-demo"
 KEPT = {MARK, "cache"}
 SECONDS_TO_END = 15.0
+SECONDS_TO_SETTLE = 60.0
 RUN = ("-P", "-c", "from rollcall.cli import main; main()")
 IN_TURN = ("-P", "-c", "from rollcall.cli.demo_stage import run_in_turn; run_in_turn()")
 
@@ -37,11 +40,30 @@ class Stage:
         self._acts = acts
         self._act = 0
         self._began = time.monotonic()
+        self._groups: list[int] = []
         self._console = Console(highlight=False)
         # what makes Spark start sooner stays here too, unless the user has a place for it
         self._environment = {"ROLLCALL_CACHE": str((folder / "cache").absolute()), **os.environ}
         if self._console.is_terminal:  # for commands whose output goes through our hands
             self._environment |= {"COLUMNS": str(self._console.width), "TTY_COMPATIBLE": "1"}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Wait for the Java that a command left behind: it may still write down its classes."""
+        deadline = time.monotonic() + (SECONDS_TO_SETTLE if error is None else SECONDS_TO_END)
+        while alive := [group for group in self._groups if _signal(group, 0)]:
+            if time.monotonic() > deadline:
+                for group in alive:
+                    _signal(group, signal.SIGKILL)
+                break
+            await asyncio.sleep(0.1)
 
     def act(self, title: str) -> None:
         self._act += 1
@@ -101,6 +123,7 @@ class Stage:
             env=self._environment,
             start_new_session=True,
         )
+        self._groups.append(process.pid)
         try:
             yield process
         finally:
@@ -148,6 +171,15 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     except TimeoutError:
         process.kill()
         await process.wait()
+
+
+def _signal(group: int, number: int) -> bool:
+    """Whether there was anybody in the group to get it."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def make_folder(folder: Path) -> None:
