@@ -69,12 +69,14 @@ def test_after_compaction_files_are_still_known(spark: SparkSession, tables: Pat
 def test_readers_see_each_sum_once_at_every_moment(spark: SparkSession, tables: Path) -> None:
     seen: set[int] = set()
     done = threading.Event()
+    reading = threading.Lock()
     failures: list[Exception] = []
 
     def keep_reading() -> None:
         while not done.is_set():
             try:
-                seen.add(requests(tables))
+                with reading:
+                    seen.add(requests(tables))
             except Exception as error:  # noqa: BLE001 - shown below
                 failures.append(error)
 
@@ -83,7 +85,8 @@ def test_readers_see_each_sum_once_at_every_moment(spark: SparkSession, tables: 
     try:
         for _ in range(2):
             squeeze(spark, tables)
-            with open_writer(LocalStore(tables), "test", clock=lambda: NOW + 2 * HOUR) as writer:
+            later = open_writer(LocalStore(tables), "test", clock=lambda: NOW + 2 * HOUR)
+            with reading, later as writer:  # no reader of then is left two hours later
                 clean(writer)
     finally:
         done.set()
