@@ -172,8 +172,9 @@ def _read_json(text: str, request: Request) -> None:
                 (it["apiKey"], it["minVersion"], it["maxVersion"]) for it in answer["apiKeys"]
             )
     told = (information["softwareName"], information["softwareVersion"])
-    if told == ("unknown", "unknown") and request.api_key == 18 and isinstance(body, dict):
-        told = _accepted(body.get("clientSoftwareName"), body.get("clientSoftwareVersion"))
+    if request.api_key == 18 and isinstance(body, dict):
+        names = _accepted(body.get("clientSoftwareName"), body.get("clientSoftwareVersion"))
+        told = told if names[0] is None else names  # its body names it; the rest is from before
     _name(request, *told)
     if request.api_key in HAS_REPLICA and isinstance(body, dict):
         state = body.get("replicaState", {})
@@ -203,8 +204,9 @@ def _read_text(text: str, request: Request) -> None:
     if form == "F" and not found["head"].startswith("RequestHeader("):
         request.form = "E"
     told: tuple[str | None, str | None] = (found.get("name"), found.get("version"))
-    if told[0] in (None, "unknown") and request.api_key == 18 and (in_body := TOLD.match(body)):
-        told = _accepted(in_body[1], in_body[2])
+    if request.api_key == 18 and (in_body := TOLD.match(body)):
+        names = _accepted(in_body[1], in_body[2])
+        told = told if names[0] is None else names
     _name(request, *told)
     if request.api_key == 18 and (answer := ANSWER.search(body)):
         request.ranges = tuple(
