@@ -115,6 +115,7 @@ def test_help_is_the_default_and_names_every_target(folder: Path) -> None:
         "demo",
         "test",
         "test-kafka",
+        "test-spark",
         "bench",
         "lint",
         "docs",

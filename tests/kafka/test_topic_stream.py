@@ -17,7 +17,7 @@ from tests.kafka.brokers import Machine, Process
 from tests.kafka.jars import CACHE, COPY_DEPENDENCIES, FETCH_SECONDS, ROOT, Release
 from tests.pipeline.running import line, lines, put, requests, sums
 
-pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(900)]
 
 TOPIC = "request-logs"
 # A set of which each part is published, and which was seen to work with the Spark that is pinned.

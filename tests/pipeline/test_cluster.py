@@ -67,6 +67,7 @@ def cluster(folder: Path) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.spark
 @pytest.mark.timeout(900)
 def test_a_cluster_of_two_workers_makes_the_same_tables(tmp_path: Path) -> None:
     logs = [

@@ -21,7 +21,7 @@ from rollcall.tables.writers import open_writer
 from tests.pipeline.running import START, lines, put, read, requests, rows, sums
 from tests.pipeline.test_run import DeathError, DyingStore
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
 HOUR = 3600
 DAY = 24 * HOUR

@@ -15,7 +15,7 @@ from tests.pipeline.hostile_lines import write_hostile_log
 from tests.pipeline.read_tables import pipeline_run, rows_of, sums_of
 from tests.pipeline.reference_reader import Tables, read_files
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]
 
 REAL = Path(__file__).parents[1] / "data" / "logs"
 LINES = 100_000

@@ -12,7 +12,7 @@ from rollcall.errors import RollcallError
 from rollcall.pipeline.generate import GenerateSettings, generate_logs
 from tests.pipeline.reference_reader import Tables, cut, read_files
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 LINES = 12_000
 
 

@@ -12,7 +12,7 @@ from rollcall.tables.columns import TABLES
 from rollcall.tables.manifests import Counts
 from tests.pipeline.running import put, read, rows
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
 
 def told(number: int, **more: Any) -> str:

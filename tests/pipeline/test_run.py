@@ -13,7 +13,7 @@ from rollcall.tables.manifests import Counts
 from rollcall.tables.stores import LocalStore
 from tests.pipeline.running import line, lines, make_old, put, read, requests, rows, sums
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
 
 @pytest.fixture
