@@ -53,7 +53,7 @@ test: $(STAMP) ## Run the tests that need nothing but Python and Java 17
 
 test-kafka: $(STAMP) ## Run the tests against real Apache Kafka (needs Java 17 and the network)
 	$(need_java)
-	$(BIN)/python -m pytest -m 'kafka and not spark' $(ARGS)
+	$(BIN)/python -m pytest -m 'kafka and not spark' --timeout 900 $(ARGS)
 
 test-spark: $(STAMP) ## Run the long tests of the pipeline: whole Spark jobs, kills, a cluster, a topic
 	$(need_java)

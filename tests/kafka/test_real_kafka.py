@@ -30,7 +30,7 @@ from tests.kafka.brokers import Machine, free_port
 from tests.kafka.conftest import Cluster, Secured, settled_cluster
 from tests.kafka.jars import Release
 
-pytestmark = [pytest.mark.kafka, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
 
 ALL_OF_A_CLUSTER = {
     "CREATE", "ALTER", "DESCRIBE", "CLUSTER_ACTION", "DESCRIBE_CONFIGS", "ALTER_CONFIGS",
