@@ -9,7 +9,6 @@ import asyncio
 import json
 import logging
 import os
-import resource
 import signal
 import sys
 from collections.abc import Mapping
@@ -18,26 +17,18 @@ import uvloop
 
 from rollcall.broker.node import Node
 from rollcall.broker.node_config import NodeConfig
+from rollcall.client.open_files import raise_limit_of_files
 from rollcall.errors import RollcallError
 
-MOST_FILES = 65536
 _LOG_FORM = "[%(asctime)s] %(levelname)s %(message)s (%(name)s)"
 
 
 def main() -> None:
     config = NodeConfig.unpack(sys.stdin.buffer)
     logging.basicConfig(level=logging.INFO, format=_LOG_FORM)
-    _raise_limit_of_files()
+    raise_limit_of_files()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_run(config))
-
-
-def _raise_limit_of_files() -> None:
-    """Each connection takes one, and many systems allow 1024 unless asked for more."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 async def _run(config: NodeConfig) -> None:

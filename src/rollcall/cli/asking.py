@@ -1,13 +1,11 @@
 """What all commands that ask brokers share: a loop to run on, a client, and a roll call."""
 
-import asyncio
-import resource
-import sys
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from rollcall.cli.settings import Settings
 from rollcall.client import AdminClient, BrokerRow, RollCall, roll_call
+from rollcall.client.open_files import raise_limit_of_files
 from rollcall.errors import RollcallError
 
 T = TypeVar("T")
@@ -15,11 +13,9 @@ T = TypeVar("T")
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run on the fastest loop there is, with room for a connection to every broker."""
-    _raise_limit_of_files()
-    if sys.platform == "win32":
-        return asyncio.run(work)
     import uvloop
 
+    raise_limit_of_files()
     return uvloop.run(work)
 
 
@@ -45,10 +41,3 @@ def broker_row(calls: RollCall, broker_id: int) -> BrokerRow:
     if not row.answered:
         raise RollcallError(f"broker {broker_id} did not answer: {row.reason}")
     return row
-
-
-def _raise_limit_of_files() -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 65536 if hard == resource.RLIM_INFINITY else min(hard, 65536)
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

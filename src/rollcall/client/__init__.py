@@ -20,6 +20,7 @@ In reading order:
     questions       asking about a cluster, through either API
     cluster         what came back, as values
     memory          answers that were read before
+    open_files      room for many connections
     admin           AdminClient: one connection per broker
     roll_call       every broker asked at once
     restarts        waiting until brokers have restarted

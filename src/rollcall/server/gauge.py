@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+UNKNOWN: Final = "unknown"
 OTHER: Final = "other"
-UNCAPPED: Final = frozenset({("unknown", "unknown"), (OTHER, OTHER)})
+UNCAPPED: Final = frozenset({(UNKNOWN, UNKNOWN), (OTHER, OTHER)})
 
 
 class SoftwareLabel(NamedTuple):

@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, TypeVar
 
-from rollcall.server.gauge import SoftwareGauge, SoftwareLabel
+from rollcall.server.gauge import UNKNOWN, SoftwareGauge, SoftwareLabel
 
 K = TypeVar("K")
 
-UNKNOWN: Final = "unknown"
 ANONYMOUS: Final = "User:ANONYMOUS"
 NO_VERSIONS_USED: Final[frozenset[tuple[int, int]]] = frozenset()
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from rollcall.broker.authorizer import EVERYBODY, Authorizer
 from rollcall.broker.cache import NO_EPOCH, MetadataCache
 from rollcall.protocol.messages import Message
-
-ANONYMOUS = "User:ANONYMOUS"
+from rollcall.server.registry import ANONYMOUS
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,17 @@ import sys
 
 import pytest
 
-from rollcall.broker.process import MOST_FILES
+from rollcall.client.open_files import MOST_FILES
 
 CHECK = """
 import resource
-from rollcall.broker.process import _raise_limit_of_files
-_raise_limit_of_files()
+from rollcall.client.open_files import raise_limit_of_files
+raise_limit_of_files()
 print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 """
 
 
-def test_a_node_has_room_for_many_connections_where_the_system_is_sparing() -> None:
+def test_there_is_room_for_many_connections_where_the_system_is_sparing() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 1024:
         pytest.skip(f"this system allows {hard} open files at most")
