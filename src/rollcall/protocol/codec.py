@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 from rollcall.protocol.compiler.reader import ReadFunction, compile_reader
 from rollcall.protocol.compiler.source import Failure, Step, failure_in
-from rollcall.protocol.compiler.writer import UnwritableError, WriteFunction, compile_writer
+from rollcall.protocol.compiler.writer import WriteFunction, compile_writer
 from rollcall.protocol.errors import LocalProtocolError, RemoteProtocolError
 from rollcall.protocol.messages import Message
-from rollcall.protocol.primitives import MalformedError, size_of
+from rollcall.protocol.primitives import MalformedError, UnwritableError, size_of
 from rollcall.protocol.schema import MessageSpec
 
 # What the generated writers raise for values that are of the wrong type, too large or too long.

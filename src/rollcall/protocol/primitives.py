@@ -31,6 +31,10 @@ class MalformedError(Exception):
     """Bytes that cannot be read, told without context; the codec adds message, field and offset."""
 
 
+class UnwritableError(Exception):
+    """A value that this version cannot carry, told without context; the codec adds it."""
+
+
 def size_of(codes: str) -> int:
     return struct.calcsize(f">{codes}")
 
@@ -77,6 +81,15 @@ class UvarintTable(dict[int, bytes]):
 
     def __missing__(self, value: int) -> bytes:
         return write_uvarint(value)
+
+
+class TextLengthTable(UvarintTable):
+    """Lengths of compact strings, one more than they are."""
+
+    def __missing__(self, value: int) -> bytes:
+        if value > LONGEST_TEXT + 1:
+            raise UnwritableError(f"{value - 1} bytes of text, {LONGEST_TEXT} are allowed")
+        return super().__missing__(value)
 
 
 @cache

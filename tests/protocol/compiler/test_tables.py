@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from rollcall.protocol.codec import Codec, compile_codec
-from rollcall.protocol.compiler.reader import Flyweights
-from rollcall.protocol.compiler.writer import PackCache
+from rollcall.protocol.compiler.tables import Flyweights, PackCache
 from rollcall.protocol.dialects import dialect
 from rollcall.protocol.messages import build_message_class
 from rollcall.protocol.schema import parse_message

@@ -10,5 +10,12 @@ that no test for a version, a type or a tag's existence is left when bytes arriv
 What went wrong is not tracked while things go right: when a statement fails, its line number tells
 which field it was for (`source.Source`), the local variables tell the offset and the indexes.
 
-Reading order: `source` (lines and the fields they stand for), `reader`, `writer`.
+Reading order:
+
+- `source`: lines, and the fields they stand for
+- `layout`: what follows from the schema in this version
+- `runs`: neighbouring fields of fixed size, by one call
+- `read_values`, `reader`: the function that reads
+- `writer`: the function that writes
+- `tables`: what these functions keep between messages
 """

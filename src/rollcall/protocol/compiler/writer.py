@@ -10,60 +10,31 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
-from rollcall.protocol.compiler.source import Part, Source, Step
+from rollcall.protocol.compiler.layout import Layout, is_number
+from rollcall.protocol.compiler.runs import Out, WriteRun
+from rollcall.protocol.compiler.source import Source, Step
 from rollcall.protocol.messages import Message
-from rollcall.protocol.primitives import FIXED, LONGEST_TEXT, UvarintTable, write_uvarint
+from rollcall.protocol.primitives import (
+    FIXED,
+    TextLengthTable,
+    UnwritableError,
+    UvarintTable,
+    write_uvarint,
+)
 from rollcall.protocol.schema import FieldSpec, MessageSpec, StructSpec
 
 WriteFunction = Callable[[Message, list[bytes]], None]
 
 
-class UnwritableError(Exception):
-    """A value that this version cannot carry, told without context; the codec adds it."""
-
-
-class Out(NamedTuple):
-    """Where parts go, by the names of two variables: the list and its `append`."""
-
-    parts: str
-    w: str
-
-
 def compile_writer(
     spec: MessageSpec, version: int, cls: type[Message]
 ) -> tuple[WriteFunction, list[Step]]:
-    source = Source(
-        "def write(o, parts):",
-        {
-            "UnwritableError": UnwritableError,
-            "varint": LENGTHS,
-            "text_varint": TEXT_LENGTHS,
-            "write_tags": write_tags,
-            "as_bytes": as_bytes,
-            "join": b"".join,
-            "len": len,
-            "str": str,
-            "bytes": bytes,
-        },
-    )
+    source = Source("def write(o, parts):", dict(HELPERS))
     source.emit("w = parts.append")
     _Writer(source, spec, version, cls).struct(spec, "o", cls, Out("parts", "w"))
     return source.compile("write"), source.steps
-
-
-class TextLengths(UvarintTable):
-    """Lengths of compact strings, one more than they are."""
-
-    def __missing__(self, value: int) -> bytes:
-        if value > LONGEST_TEXT + 1:
-            raise UnwritableError(f"{value - 1} bytes of text, {LONGEST_TEXT} are allowed")
-        return super().__missing__(value)
-
-
-LENGTHS = UvarintTable()
-TEXT_LENGTHS = TextLengths()
 
 
 def as_bytes(value: object) -> memoryview:
@@ -90,105 +61,28 @@ def write_tags(
         w(payload)
 
 
-class PackCache(dict[tuple[int, ...], Any]):
-    """`pack` for a run that holds arrays, by the lengths of these."""
-
-    MOST = 1024
-
-    def __init__(self, codes: tuple[str, ...], *, flexible: bool) -> None:
-        super().__init__()
-        self.codes = codes
-        self.flexible = flexible
-
-    def __missing__(self, lengths: tuple[int, ...]) -> Callable[..., bytes]:
-        longest = max(lengths)
-        if self.flexible and longest > 126:
-            return self._pack_long(lengths)
-        counts = iter(lengths)
-        prefix = "B" if self.flexible else "i"
-        codes = [f"{prefix}{next(counts)}{c[1:]}" if c[0] == "*" else c for c in self.codes]
-        pack = struct.Struct(">" + "".join(codes)).pack
-        if longest < 128 and len(self) < self.MOST:
-            self[lengths] = pack
-        return pack
-
-    def _pack_long(self, lengths: tuple[int, ...]) -> Callable[..., bytes]:
-        """As `pack`, where the length of an array is a varint of several bytes."""
-
-        def pack(*values: Any) -> bytes:
-            parts, rest, counts = [], iter(values), iter(lengths)
-            for code in self.codes:
-                if code[0] == "*":
-                    count = next(counts)
-                    parts.append(write_uvarint(next(rest)))
-                    numbers = [next(rest) for _ in range(count)]
-                    parts.append(struct.pack(f">{count}{code[1:]}", *numbers))
-                else:
-                    parts.append(struct.pack(f">{code}", next(rest)))
-            return b"".join(parts)
-
-        return pack
-
-
-class _Run:
-    """Neighbouring fields of fixed size and arrays of numbers, until one call packs them."""
-
-    def __init__(self, source: Source, out: Out, *, flexible: bool) -> None:
-        self.source = source
-        self.out = out
-        self.flexible = flexible
-        self.parts: list[Part] = []
-        self.lengths: list[str] = []
-
-    def add(self, attribute: str, code: str, expression: str) -> None:
-        """A field of the current struct; without a name, the field that lines now work on."""
-        path = (*self.source.path, attribute)
-        self.parts.append(Part(attribute, code, expression, path))
-
-    def add_array(self, code: str, expression: str) -> None:
-        length = self.source.name("n")
-        self.source.emit(f"{length} = len({expression})")
-        self.lengths.append(length)
-        self.add("", f"*{code}", expression)
-
-    def write(self) -> None:
-        if not self.parts:
-            return
-        source, w = self.source, self.out.w
-        codes = [part.code for part in self.parts]
-        with source.running(self.parts):
-            if [(part.code, part.expression) for part in self.parts] == [("B", "0")]:
-                source.emit(f"{w}(b'\\0')")
-            elif self.lengths:
-                packs = source.constant("packs", PackCache(tuple(codes), flexible=self.flexible))
-                key = ", ".join(self.lengths)
-                source.emit(f"{w}({packs}[{key},]({self.arguments()}))")
-            else:
-                pack = source.constant("pack", struct.Struct(">" + "".join(codes)).pack)
-                source.emit(f"{w}({pack}({self.arguments()}))")
-        self.parts, self.lengths = [], []
-
-    def arguments(self) -> str:
-        lengths = iter(self.lengths)
-        plus = " + 1" if self.flexible else ""
-        return ", ".join(
-            f"{next(lengths)}{plus}, *{part.expression}" if part.is_array else part.expression
-            for part in self.parts
-        )
+HELPERS: dict[str, Any] = {
+    "UnwritableError": UnwritableError,
+    "varint": UvarintTable(),
+    "text_varint": TextLengthTable(),
+    "write_tags": write_tags,
+    "as_bytes": as_bytes,
+    "join": b"".join,
+    "len": len,
+    "str": str,
+    "bytes": bytes,
+}
 
 
 class _Writer:
     def __init__(self, source: Source, spec: MessageSpec, version: int, cls: type[Message]) -> None:
         self.source = source
-        self.version = version
-        self.flexible = version in spec.flexible
         self.cls = cls
+        self.layout = Layout.of(spec, version)
+        self.version, self.flexible = version, self.layout.flexible
 
-    def is_flexible(self, field: FieldSpec) -> bool:
-        return self.flexible and (field.flexible is None or self.version in field.flexible)
-
-    def new_run(self, out: Out) -> _Run:
-        return _Run(self.source, out, flexible=self.flexible)
+    def new_run(self, out: Out) -> WriteRun:
+        return WriteRun(self.source, out, flexible=self.flexible)
 
     def struct(self, spec: StructSpec, o: str, cls: type[Message], out: Out) -> None:
         self.refuse_lost_fields(spec, o, cls)
@@ -228,7 +122,7 @@ class _Writer:
 
     # -- one field, plain or as the payload of a tag
 
-    def value(self, field: FieldSpec, o: str, out: Out, run: _Run) -> None:
+    def value(self, field: FieldSpec, o: str, out: Out, run: WriteRun) -> None:
         value = f"{o}.{field.attribute}"
         if field.element in FIXED and not field.is_array:
             run.add(field.attribute, *_fixed(field.element, value))
@@ -242,9 +136,9 @@ class _Writer:
                 self.text(field, field.type, value, out, run)
 
     @contextmanager
-    def present(self, field: FieldSpec, value: str, out: Out, run: _Run) -> Iterator[None]:
+    def present(self, field: FieldSpec, value: str, out: Out, run: WriteRun) -> Iterator[None]:
         """The lines for a value that is there; before them, those for a null where one may be."""
-        if self.version not in field.nullable:
+        if not self.layout.is_nullable(field):
             yield
             return
         run.write()
@@ -257,20 +151,20 @@ class _Writer:
     def null(self, field: FieldSpec) -> bytes:
         if field.struct is not None and not field.is_array:
             return b"\xff"
-        if self.is_flexible(field):
+        if self.layout.is_compact(field):
             return b"\0"
-        return struct.pack(">h" if field.type == "string" else ">i", -1)
+        return struct.pack(f">{self.layout.length_code(field)}", -1)
 
-    def one_struct(self, field: FieldSpec, value: str, out: Out, run: _Run) -> None:
+    def one_struct(self, field: FieldSpec, value: str, out: Out, run: WriteRun) -> None:
         assert field.struct is not None
         inner = self.source.name("o")
-        if self.version in field.nullable:
+        if self.layout.is_nullable(field):
             run.add("", "b", "1")
         run.write()
         self.source.emit(f"{inner} = {value}")
         self.struct(field.struct, inner, getattr(self.cls, field.element), out)
 
-    def text(self, field: FieldSpec, type_: str, value: str, out: Out, run: _Run) -> None:
+    def text(self, field: FieldSpec, type_: str, value: str, out: Out, run: WriteRun) -> None:
         text = self.source.name("text")
         is_string = type_ == "string"
         encoded = f"{value}.encode()" if is_string else f"{value}"
@@ -281,8 +175,8 @@ class _Writer:
         self.length(field, "h" if is_string else "i", text, out, run)
         self.source.emit(f"{out.w}({text})")
 
-    def length(self, field: FieldSpec, code: str, of: str, out: Out, run: _Run) -> None:
-        if self.is_flexible(field):
+    def length(self, field: FieldSpec, code: str, of: str, out: Out, run: WriteRun) -> None:
+        if self.layout.is_compact(field):
             run.write()
             table = "text_varint" if code == "h" else "varint"
             self.source.emit(f"{out.w}({table}[len({of}) + 1])")
@@ -290,8 +184,8 @@ class _Writer:
             run.add("", code, f"len({of})")
             run.write()
 
-    def array(self, field: FieldSpec, value: str, out: Out, run: _Run) -> None:
-        if field.element in FIXED and field.element != "uuid":
+    def array(self, field: FieldSpec, value: str, out: Out, run: WriteRun) -> None:
+        if is_number(field.element):
             run.add_array(_code(field.element), value)
             return
         if field.element == "string":
