@@ -4,7 +4,7 @@ from rollcall.catalog import Range
 from rollcall.client.errors import UnsupportedError
 from rollcall.client.versions import Choice, choose_version
 from rollcall.protocol.dialects import Api, dialect
-from rollcall.protocol.schema import parse_message
+from rollcall.protocol.schema_parser import parse_message
 from rollcall.protocol.versions import VersionRange
 
 METADATA = dialect("released").apis[3]

@@ -13,7 +13,7 @@ import pytest
 from rollcall.protocol.dialects import Dialect, _overlaid, dialect, load_dialect
 from rollcall.protocol.errors import LocalProtocolError, SchemaError
 from rollcall.protocol.reference import layout, pages
-from rollcall.protocol.schema import read_documents
+from rollcall.protocol.schema_files import read_documents
 from rollcall.protocol.versions import VersionRange
 
 SCHEMAS = Path(str(resources.files("rollcall.protocol") / "schemas"))

@@ -7,7 +7,8 @@ bytes feeds them in, and sends what comes out.
 
 Reading order:
 
-- `versions`, `primitives`, `schema`: what a schema file says
+- `versions`, `primitives`, `schema`: what a message is made of
+- `schema_files`, `schema_parser`, `schema_defaults`: from a file in Kafka's format to that
 - `schemas/`: the schema files; `schemas/kip/` is the overlay for the dialect `kip`
 - `messages`: the classes made from them
 - `compiler/`, `codec`: from (message, version) to the two functions that read and write it

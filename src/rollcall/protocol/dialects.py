@@ -17,7 +17,9 @@ from typing import Any
 from rollcall.protocol.codec import Codec, compile_codec
 from rollcall.protocol.errors import LocalProtocolError, SchemaError
 from rollcall.protocol.messages import Message, build_message_class
-from rollcall.protocol.schema import MessageSpec, parse_message, read_documents
+from rollcall.protocol.schema import MessageSpec
+from rollcall.protocol.schema_files import read_documents
+from rollcall.protocol.schema_parser import parse_message
 from rollcall.protocol.versions import VersionRange
 
 RELEASED = "released"

@@ -10,7 +10,7 @@ from rollcall.protocol.codec import Codec, compile_codec
 from rollcall.protocol.compiler.tables import Flyweights, PackCache
 from rollcall.protocol.dialects import dialect
 from rollcall.protocol.messages import build_message_class
-from rollcall.protocol.schema import parse_message
+from rollcall.protocol.schema_parser import parse_message
 
 RELEASED = dialect("released")
 
