@@ -78,10 +78,8 @@ Look = tuple[Seen, str, str]
 """What it sees, and the name and version that it should be known by."""
 
 
-@contextmanager
-def kafka_python(bootstrap: str, client_id: str, way: Way, secured: Secured) -> Iterator[Look]:
-    from kafka import KafkaAdminClient
-
+def login_settings(way: Way) -> dict[str, Any]:
+    """As kafka-python and aiokafka call them."""
     settings: dict[str, Any] = {"security_protocol": way.protocol}
     if way.mechanism:
         settings |= {
@@ -89,6 +87,14 @@ def kafka_python(bootstrap: str, client_id: str, way: Way, secured: Secured) -> 
             "sasl_plain_username": "alice",
             "sasl_plain_password": PASSWORDS["alice"],
         }
+    return settings
+
+
+@contextmanager
+def kafka_python(bootstrap: str, client_id: str, way: Way, secured: Secured) -> Iterator[Look]:
+    from kafka import KafkaAdminClient
+
+    settings = login_settings(way)
     if way.tls:
         settings["ssl_cafile"] = str(secured.authority)
     if way.certificate:
@@ -156,13 +162,7 @@ def aio_kafka(bootstrap: str, client_id: str, way: Way, secured: Secured) -> Ite
     from aiokafka.admin import AIOKafkaAdminClient
     from aiokafka.helpers import create_ssl_context
 
-    settings: dict[str, Any] = {"security_protocol": way.protocol}
-    if way.mechanism:
-        settings |= {
-            "sasl_mechanism": way.mechanism,
-            "sasl_plain_username": "alice",
-            "sasl_plain_password": PASSWORDS["alice"],
-        }
+    settings = login_settings(way)
     if way.tls:
         certificate = str(secured.certificate) if way.certificate else None
         settings["ssl_context"] = create_ssl_context(

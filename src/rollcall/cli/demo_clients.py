@@ -27,6 +27,16 @@ class Login:
     user: str
     password: str
 
+    def settings(self) -> dict[str, Any]:
+        """As kafka-python and aiokafka call them."""
+        return {
+            "client_id": self.client_id,
+            "security_protocol": "SASL_PLAINTEXT",
+            "sasl_mechanism": MECHANISM,
+            "sasl_plain_username": self.user,
+            "sasl_plain_password": self.password,
+        }
+
 
 @contextmanager
 def kafka_python(login: Login) -> Iterator[None]:
@@ -34,11 +44,7 @@ def kafka_python(login: Login) -> Iterator[None]:
 
     client = KafkaAdminClient(
         bootstrap_servers=login.bootstrap.split(","),
-        client_id=login.client_id,
-        security_protocol="SASL_PLAINTEXT",
-        sasl_mechanism=MECHANISM,
-        sasl_plain_username=login.user,
-        sasl_plain_password=login.password,
+        **login.settings(),
     )
     try:
         client.describe_cluster()
@@ -73,13 +79,7 @@ def aiokafka(login: Login) -> Iterator[None]:
 
     with asyncio.Runner() as runner:
         client = AIOKafkaAdminClient(
-            bootstrap_servers=login.bootstrap,
-            client_id=login.client_id,
-            loop=runner.get_loop(),
-            security_protocol="SASL_PLAINTEXT",
-            sasl_mechanism=MECHANISM,
-            sasl_plain_username=login.user,
-            sasl_plain_password=login.password,
+            bootstrap_servers=login.bootstrap, loop=runner.get_loop(), **login.settings()
         )
         try:
             runner.run(client.start())

@@ -17,7 +17,6 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -50,12 +49,7 @@ class Stage:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         """Wait for the Java that a command left behind: it may still write down its classes."""
         deadline = time.monotonic() + (SECONDS_TO_SETTLE if error is None else SECONDS_TO_END)
         while alive := [group for group in self._groups if _signal(group, 0)]:

@@ -11,7 +11,6 @@ import asyncio
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Self
 
 from rollcall.client.addresses import Address, parse_bootstrap
@@ -55,12 +54,7 @@ class AdminClient:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def describe_cluster(
