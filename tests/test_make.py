@@ -73,18 +73,26 @@ def test_no_python_at_all_is_told_the_same_way(folder: Path) -> None:
         (None, "is missing:"),
     ],
 )
-def test_an_old_or_missing_java_is_told_in_one_line(
+def test_an_old_or_missing_java_is_told_in_one_line_and_real_kafka_is_skipped(
     folder: Path, says: str | None, told: str
 ) -> None:
     set_up(folder)
     java = folder / "no-java" if says is None else program(folder, "java", f"echo '{says}' >&2")
-    result = make(folder, "test-kafka", f"JAVA={java}")
+    result = make(folder, "test", f"JAVA={java}")
     assert result.returncode != 0
     assert result.stdout == ""
     assert len(result.stderr.splitlines()) == 1
-    assert "'test-kafka' needs Java 17 or newer" in result.stderr
+    assert "'test' needs Java 17 or newer" in result.stderr
     assert told in result.stderr
     assert "JAVA_HOME" in result.stderr
+
+    skipped = make(folder, "test-kafka", f"JAVA={java}")
+    assert skipped.returncode == 0
+    assert skipped.stderr == ""
+    assert len(skipped.stdout.splitlines()) == 1
+    assert skipped.stdout.startswith("skipped: 'test-kafka' needs Java 17 or newer, and ")
+    assert told in skipped.stdout
+    assert "JAVA_HOME" in skipped.stdout
 
 
 @pytest.mark.parametrize("version", ["17.0.15", "21", "25-ea"])

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,9 @@ LOG4J1 = (("log4j", "log4j"), ("org.slf4j", "slf4j-log4j12"), ("org.apache.kafka
 # From 4.0 on: log4j 2 comes along, its binding does not.
 LOG4J2 = ("log4j-slf4j-impl", "log4j-1.2-api")
 LOG4J2_VERSION = "2.24.3"
+
+SILENCE: list[str] = []
+"""That the network did not answer: it is waited for once in a run, not once a release."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,19 @@ def jars_of(release: Release) -> Path:
     folder = CACHE / release.version
     if (folder / "complete").exists():
         return folder
+    if (reason := _fetch(release, folder)) is not None:
+        pytest.skip(reason)
+    (folder / "complete").touch()
+    return folder
+
+
+@cache
+def _fetch(release: Release, folder: Path) -> str | None:
+    """Why it failed, if it did; each release is tried once."""
     if shutil.which("mvn") is None:
-        pytest.skip("the jars of Kafka come with Maven: put mvn on the PATH")
+        return "the jars of Kafka come with Maven: put mvn on the PATH"
+    if SILENCE:
+        return SILENCE[0]
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "pom.xml").write_text(_pom(release), encoding="utf-8")
@@ -71,11 +86,11 @@ def jars_of(release: Release) -> Path:
             env={name: value for name, value in os.environ.items() if name != "MAVEN_OPTS"},
         )
     except subprocess.TimeoutExpired:
-        pytest.skip(f"Kafka {release.version} could not be fetched within {FETCH_SECONDS} s")
+        SILENCE.append(f"Maven did not fetch Kafka {release.version} within {FETCH_SECONDS} s")
+        return SILENCE[0]
     if done.returncode != 0:
-        pytest.skip(f"Kafka {release.version} could not be fetched: {done.stdout[-500:]}")
-    (folder / "complete").touch()
-    return folder
+        return f"Kafka {release.version} could not be fetched: {done.stdout[-500:]}"
+    return None
 
 
 def _pom(release: Release) -> str:
