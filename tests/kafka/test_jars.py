@@ -34,7 +34,9 @@ def test_without_maven_the_reason_says_so(maven: Path) -> None:
     assert reason(Release("4.3.0")) == "the jars of Kafka come with Maven: put mvn on the PATH"
 
 
-def test_without_the_network_the_reason_is_mavens_and_each_release_is_tried_once(maven: Path) -> None:
+def test_without_the_network_the_reason_is_mavens_and_each_release_is_tried_once(
+    maven: Path,
+) -> None:
     said = "Unknown host"
     program(maven / "mvn", f"echo again >> {maven}/asked; echo '{said}'; exit 1")
     for _ in range(3):
