@@ -85,8 +85,10 @@ class SessionConfig:
         if self.packages:
             chosen["spark.jars.packages"] = ",".join(self.packages)
         chosen |= self.conf
-        java = [self._archive_flags(), QUICK_START if self.small and self.is_local else ""]
-        mine = " ".join(flags for flags in java if flags)
+        quick = QUICK_START if self.small and self.is_local else ""
+        mine = " ".join(
+            flags for flags in (_scratch_flags(), self._archive_flags(), quick) if flags
+        )
         theirs = chosen.get("spark.driver.extraJavaOptions", "")
         chosen["spark.driver.extraJavaOptions"] = f"{mine} {theirs}".strip()
         return chosen
@@ -107,6 +109,11 @@ class SessionConfig:
             return ""
         use = "ArchiveClassesAtExit" if self.makes_archive else "SharedArchiveFile"
         return f"-XX:{use}={self.archive} -Xshare:auto -Xlog:disable"
+
+
+def _scratch_flags() -> str:
+    """Java knows no TMPDIR: it is told where temporary files belong."""
+    return f'-XX:-UsePerfData "-Djava.io.tmpdir={tempfile.gettempdir()}"'
 
 
 @contextmanager
