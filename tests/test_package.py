@@ -6,6 +6,7 @@ links to the distributions that it asks for.
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -141,6 +142,7 @@ def test_without_spark_the_pipeline_says_what_to_install(
         "error: PySpark is not installed, and the pipeline runs on it",
         "hint: pip install 'rollcall[pipeline]'; it needs Java 17 or newer, too",
     ]
+    assert done.stderr in (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -155,3 +157,44 @@ def test_completion_works(
 ) -> None:
     done = installed.run(**asked, _ROLLCALL_COMPLETE=f"complete_{shell}")
     assert answered in done.stdout
+
+
+TRY_COMPLETION = """
+rollcall --install-completion || exit
+. ~/.bashrc
+COMP_WORDS=(rollcall report impact --targ) COMP_CWORD=3
+_rollcall_completion rollcall
+echo "${COMPREPLY[@]}"
+"""
+
+
+def test_completion_is_installed_for_the_shell_that_asks(
+    installed: Installed, tmp_path: Path
+) -> None:
+    if shutil.which("bash") is None:
+        pytest.skip("there is no bash")
+    done = subprocess.run(
+        ["bash", "-c", TRY_COMPLETION],
+        env={"HOME": str(tmp_path), "PATH": f"{installed.folder}/bin:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "--target", done.stderr
+
+
+def test_the_files_that_the_image_is_made_of_are_enough(tmp_path: Path) -> None:
+    """The Dockerfile copies them, and installs from there."""
+    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    copied = [line.split()[1:-1] for line in lines if line.startswith("COPY ")]
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in (name for names in copied for name in names):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, source / name)
+        else:
+            shutil.copy(ROOT / name, source / name)
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=source, check=True, capture_output=True)
+    assert list(tmp_path.glob("rollcall-*.whl"))

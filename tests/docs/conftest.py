@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,19 +16,43 @@ from tests.broker.running import ROLLCALL, RunningCluster, running_cluster
 FIRST_PORTS = {"PLAINTEXT": 19092, "KIP": 19192, "http": 19292}
 """Of the cluster in the documentation: node 2 has the next of each."""
 
-MAKING = (
-    "rollcall generate-logs --output logs --lines 20k --form J",
-    "rollcall pipeline run logs --tables tables --cluster prod",
-)
+LOGS = "rollcall generate-logs --output logs --lines 20k --form J"
+MAKING = {
+    tables: (LOGS, f"rollcall pipeline run logs --tables {tables} --cluster prod")
+    for tables in ("tables", "prod")
+}
 """What makes the tables; all that is shown of tables rests on them."""
 
+STAND_INS = {
+    "broker1:9092": f"127.0.0.1:{FIRST_PORTS['PLAINTEXT']}",
+    "/var/log/kafka": "logs",
+    "s3a://logs/kafka": "logs",
+    "s3a://inventory/tables": "inventory",
+    "spark://spark1:7077": "local[2]",
+    "--output logs --lines 1M": "--output fewer-logs --lines 1k",
+}
+"""What is there instead of what a reader has."""
+
+OWNERS = "principal,client_id,owner\nUser:svc-legacy,*,legacy\n"
+ANSWER = '{"0": [0, 11], "1": [0, 17], "3": [0, 13], "18": [0, 4]}'
+"""Files that a reader has."""
+
 SECONDS = 240
+
+
+@dataclass(frozen=True)
+class Done:
+    printed: str
+    code: int
 
 
 class Workspace:
     def __init__(self, folder: Path, cluster: RunningCluster) -> None:
         self.folder = folder
-        self._printed: dict[str, str] = {}
+        self.cluster = cluster
+        (folder / "owners.csv").write_text(OWNERS)
+        (folder / "answer.json").write_text(ANSWER)
+        self._done: dict[str, Done] = {}
         self._addresses = dict(_addresses(cluster))
         self._environment = {
             name: value
@@ -38,23 +63,37 @@ class Workspace:
         self._environment["PATH"] = f"{scripts}{os.pathsep}{os.environ.get('PATH', '')}"
         self._environment["ROLLCALL_CACHE"] = ""
 
-    def run(self, command: str) -> str:
-        """What a command prints; each is run once."""
-        if "--tables" in command and command not in MAKING:
-            for making in MAKING:
-                self.run(making)
-        if command not in self._printed:
-            words = shlex.split(_replaced(command, self._addresses))
-            assert words[0] == "rollcall", f"only rollcall is run, not {command!r}"
-            self._printed[command] = self._call([*ROLLCALL, *words[1:]])
-        return self._printed[command]
+    def run(self, command: str) -> Done:
+        """What a command prints, and how it ends; each is run once."""
+        for shown, real in STAND_INS.items():
+            command = command.replace(shown, real)
+        if named := re.search(r"--tables (\w+)", command):
+            for making in MAKING.get(named[1], ()):
+                if making != command:
+                    self.run(making)
+        if "rolls.jsonl --tables" in command:
+            self.run("rollcall brokers broker1:9092 --output rolls.jsonl")
+        if command not in self._done:
+            self._done[command] = self._call(self.words(command))
+        return self._done[command]
+
+    def words(self, command: str) -> list[str]:
+        words = shlex.split(_replaced(command, self._addresses))
+        assert words[0] == "rollcall", f"only rollcall is run, not {command!r}"
+        return [*ROLLCALL, *words[1:]]
 
     def python(self, source: str) -> str:
         if "tables" in source:
-            self.run(MAKING[-1])
-        return self._call([sys.executable, "-c", _replaced(source, self._addresses)], check=True)
+            self.run(MAKING["tables"][-1])
+        done = self._call([sys.executable, "-c", _replaced(source, self._addresses)])
+        assert done.code == 0, done.printed
+        return done.printed
 
-    def _call(self, words: list[str], check: bool = False) -> str:
+    def shown(self, text: str) -> str:
+        """What was printed, with the addresses of the documentation."""
+        return _replaced(text, {real: shown for shown, real in self._addresses.items()})
+
+    def _call(self, words: list[str]) -> Done:
         done = subprocess.run(
             words,
             cwd=self.folder,
@@ -64,10 +103,8 @@ class Workspace:
             timeout=SECONDS,
             check=False,
         )
-        assert not check or done.returncode == 0, done.stderr
-        real = {address: shown for shown, address in self._addresses.items()}
-        errors = done.stderr if "error: " in done.stderr else ""  # else it is progress
-        return _replaced(done.stdout + errors, real)
+        failed = "error: " in done.stderr.lower()  # else it is progress
+        return Done(self.shown(done.stdout + (done.stderr if failed else "")), done.returncode)
 
 
 def _addresses(cluster: RunningCluster) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,10 @@
 """The documentation is true: what it shows is run, and what there is, is in it."""
 
+import os
 import re
 import shlex
+import signal
+import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,6 +26,30 @@ PLAIN = [
     if re.match(r"(\$ )?rollcall ", line)
 ]
 OURS = [shown for shown in SHOWN if re.match(r"(\.venv/bin/)?rollcall ", shown.command)] + PLAIN
+ELSEWHERE = {
+    "cluster start": "the cluster of these tests",
+    "demo": "tests/cli/test_demo.py",
+    "wait-restart": "below, and tests/cli/test_wait_restart.py",
+    "pipeline stream": "tests/pipeline/test_streams.py, tests/kafka/test_topic_stream.py",
+    "pipeline run 's3a": "tests/pipeline/test_hadoop.py, and no object store",
+    "--install-completion": "tests/test_package.py",
+    "--show-completion": "tests/test_package.py",
+}
+"""Commands that need more than a reader's files, or never end, and where they are run."""
+CALLED = [
+    pytest.param(
+        shown,
+        id=str(shown),
+        marks=pytest.mark.spark
+        if re.search("pipeline|generate-logs|tables prod", shown.command)
+        else (),
+    )
+    for shown in OURS
+    if shown.block.mark != "run"
+    and not any(f"rollcall {words}" in shown.command for words in ELSEWHERE)
+]
+MAY_FIND, FINDINGS = "report impact|--compare", (0, 1, 3)
+"""Commands whose exit code tells what they found."""
 PYTHON = list(blocks("python"))
 NOTEBOOKS = {"to_arrow": "pyarrow", "to_pandas": "pandas"}  # not everybody has them
 TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}
@@ -44,8 +71,31 @@ COMMANDS = dict(all_commands())
 @pytest.mark.timeout(3 * SECONDS)
 @pytest.mark.parametrize("shown", RUN, ids=str)
 def test_a_command_prints_what_is_shown(shown: Shown, workspace: Workspace) -> None:
-    printed = workspace.run(shown.command)
+    printed = workspace.run(shown.command).printed
     assert same(shown.output, printed), f"shown:\n{shown.output}\nprinted:\n{printed}"
+
+
+@pytest.mark.timeout(3 * SECONDS)
+@pytest.mark.parametrize("shown", CALLED)
+def test_a_command_without_output_runs_where_the_reader_has_what_it_names(
+    shown: Shown, workspace: Workspace
+) -> None:
+    done = workspace.run(re.split(r" [|>&]", shown.command)[0])
+    assert done.code in (FINDINGS if re.search(MAY_FIND, shown.command) else (0,)), done.printed
+    assert "error: " not in done.printed.lower()
+
+
+def test_waiting_for_a_restart_looks_as_shown(workspace: Workspace) -> None:
+    [shown] = [shown for shown in SHOWN if shown.output and "wait-restart" in shown.command]
+    with subprocess.Popen(
+        workspace.words(shown.command), stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        printed = process.stdout.readline()
+        os.kill(workspace.cluster.pid_of(2), signal.SIGTERM)
+        printed += process.stdout.read()
+    assert process.returncode == 0
+    assert same(shown.output, workspace.shown(printed)), printed
 
 
 @pytest.mark.timeout(3 * SECONDS)
