@@ -16,6 +16,11 @@ The package is divided into rooms, one per trade, whose imports point one way:
 Rooms are added in this order; `tests/test_rooms.py` holds who may import whom.
 """
 
-from importlib.metadata import version
 
-__version__ = version("rollcall")
+def __getattr__(name: str) -> str:
+    """`__version__` is looked up when it is asked for: that takes longer than most imports."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import version
+
+    return version("rollcall")

@@ -7,6 +7,7 @@ through `output` and no other way.
 In reading order:
 
     app              the commands put together; where an error becomes a message and an exit code
+    lazy             a group whose commands are loaded when they are called
     output           text made safe for a terminal, tables, JSON
     protocol         `rollcall protocol`: the messages of the Kafka protocol
     cluster          `rollcall cluster`: an embedded cluster; cluster_view: how it is shown
@@ -30,8 +31,10 @@ The commands of logs and tables:
     generate_logs    `rollcall generate-logs`: request logs of a made-up fleet
     pipeline         `rollcall pipeline`: request logs to tables; pipeline_view: how a run is shown
     tables           `rollcall tables`: what is in a folder of tables
-    report           `rollcall report`: the answers; report_words, report_evidence: in sentences
-    report_files     an answer as text, JSON, CSV, or as the one page of page/
+    report           `rollcall report`: the answers; report_options: the options they share
+    report_clients   and report_impact, report_restarts, report_trouble: one answer each
+    report_words     an answer in sentences; report_evidence: one client, broker or complaint
+    report_answer    an answer as text; report_files: as JSON, CSV, or the one page of page/
 
 And all of it at once:
 

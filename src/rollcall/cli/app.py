@@ -11,45 +11,69 @@ from typing import Annotated
 
 import typer
 
-from rollcall import __version__
-from rollcall.cli import cluster, pipeline, protocol, report, tables
-from rollcall.cli.api_versions import api_versions
-from rollcall.cli.brokers import brokers
-from rollcall.cli.connections import connections
-from rollcall.cli.demo import demo
-from rollcall.cli.features import features
-from rollcall.cli.generate_logs import generate_logs
-from rollcall.cli.identify import identify
+from rollcall.cli.lazy import lazy_group
 from rollcall.cli.output import print_error
-from rollcall.cli.wait_restart import wait_restart
 from rollcall.errors import RollcallError
 
 FAILED = 1
 INTERRUPTED = 130
 
+COMMANDS = {
+    "demo": (
+        "rollcall.cli.demo:demo",
+        "Show all of rollcall: a cluster, clients on it, a restart, logs, tables, an upgrade.",
+    ),
+    "brokers": (
+        "rollcall.cli.brokers:brokers",
+        "Call the roll: what each broker is, since when it runs, and how we know.",
+    ),
+    "api-versions": (
+        "rollcall.cli.api_versions:api_versions",
+        "Show which versions of which APIs the brokers have, and what they have in common.",
+    ),
+    "features": (
+        "rollcall.cli.features:features",
+        "Show which features can be used on the cluster, and what stands in the way of the others.",
+    ),
+    "wait-restart": (
+        "rollcall.cli.wait_restart:wait_restart",
+        "Wait until brokers have restarted: each says so itself, and the others know.",
+    ),
+    "identify": (
+        "rollcall.cli.identify:identify",
+        (
+            "Say which release an ApiVersions answer (JSON) fits, and what speaks against the next "
+            "best."
+        ),
+    ),
+    "connections": (
+        "rollcall.cli.connections:connections",
+        "Show the open connections of all nodes: who they are, and with which software.",
+    ),
+    "generate-logs": (
+        "rollcall.cli.generate_logs:generate_logs",
+        "Write request logs of a made-up but lifelike fleet, and the truth about it as JSON.",
+    ),
+    "pipeline": ("rollcall.cli.pipeline:app", "Read request logs into tables (on Spark)."),
+    "protocol": ("rollcall.cli.protocol:app", "Show the messages of the Kafka protocol."),
+    "report": ("rollcall.cli.report:app", "Answer from the tables, without starting Spark."),
+    "tables": ("rollcall.cli.tables:app", "Show the tables that the pipeline wrote."),
+    "cluster": ("rollcall.cli.cluster:app", "A cluster of brokers on this machine."),
+}
+
 app = typer.Typer(
     name="rollcall",
+    cls=lazy_group(COMMANDS),
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,  # it would print local variables, and with them secrets
 )
-app.command()(demo)
-app.add_typer(pipeline.app, name="pipeline")
-app.add_typer(protocol.app, name="protocol")
-app.add_typer(report.app, name="report")
-app.add_typer(tables.app, name="tables")
-app.add_typer(cluster.app, name="cluster")
-app.command()(brokers)
-app.command("api-versions")(api_versions)
-app.command()(features)
-app.command("wait-restart")(wait_restart)
-app.command()(identify)
-app.command()(connections)
-app.command()(generate_logs)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
+        from rollcall import __version__
+
         print(f"rollcall {__version__}")
         raise typer.Exit
 

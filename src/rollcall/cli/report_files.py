@@ -5,52 +5,28 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from rollcall.cli.output import print_json, safe_text
 from rollcall.cli.page import page
+from rollcall.cli.report_answer import Answer
 from rollcall.errors import RollcallError
 from rollcall.reports import restarts
 from rollcall.reports.over_time import versions_over_time
-from rollcall.reports.question import Question
+from rollcall.reports.reading import Reader
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """A cell that begins so is a formula to a spreadsheet, and anyone may choose a client id."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One report, ready to be shown in any way."""
-
-    name: str
-    title: str
-    headline: str
-    rests_on: list[str]
-    value: Mapping[str, Any]
-    """For JSON."""
-    rows: Sequence[Mapping[str, Any]]
-    """For CSV."""
-    columns: tuple[str, ...]
-    cells: Sequence[Sequence[object]]
-    details: Sequence[Sequence[str]] = field(default=())
-    """Lines for each row of cells, the first a heading; empty when there are none."""
+def print_report(answer: Answer) -> None:
+    rows = [answer.flat(it) for it in answer.things]
+    head = {"report": answer.name, "summary": answer.headline}
+    print_json({**head, **answer.beside, answer.listed: rows})
 
 
-def put_out(
-    answer: Answer, as_json: bool, html: Path | None, folder: Path, asked: Question
-) -> None:
-    if html is not None:
-        _write_page(answer, html, folder, asked)
-    elif as_json:
-        print_json({"report": answer.name, "summary": answer.headline, **answer.value})
-    else:
-        _print_csv(answer.rows)
-
-
-def _print_csv(rows: Sequence[Mapping[str, Any]]) -> None:
+def print_csv(answer: Answer) -> None:
+    rows = [answer.flat(it) for it in answer.things]
     if not rows:
         return
     writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -74,17 +50,16 @@ def _item(item: object) -> str:
     return json.dumps({key: value for key, value in item.items() if value not in (None, [])})
 
 
-def _write_page(answer: Answer, html: Path, folder: Path, asked: Question) -> None:
-    starts = restarts(folder, question=Question(since=asked.since, until=asked.until))
+def write_page(answer: Answer, html: Path, reader: Reader) -> None:
     text = page(
         title=answer.title,
         headline=answer.headline,
         rests_on=answer.rests_on,
         columns=answer.columns,
-        cells=answer.cells,
-        details=answer.details,
-        over_time=versions_over_time(folder, question=asked),
-        restarts=starts,
+        cells=[answer.cells(it) for it in answer.things],
+        details=[answer.details(it) for it in answer.things] if answer.details else (),
+        over_time=versions_over_time(reader),
+        restarts=restarts(reader),
     )
     try:
         html.write_text(text, encoding="utf-8")

@@ -65,6 +65,20 @@ def of_restarts(report: Restarts) -> str:
     return "; ".join(parts)
 
 
+def on_restarts(report: Restarts) -> list[str]:
+    told = [
+        f"{len(wave.brokers)} brokers restarted one after another, {minute(wave.first)} to "
+        f"{minute(wave.last)}: {', '.join(wave.brokers[:20])}"
+        for wave in report.waves
+    ]
+    if report.fewest_up:
+        few, time = report.fewest_up
+        told.append(
+            f"At {minute(time)} no more than {few} of {len(report.brokers)} answered together."
+        )
+    return told
+
+
 def of_trouble(report: Trouble) -> str:
     kinds = ", ".join(f"{kind} {count}" for kind, count in report.counts.items())
     return (

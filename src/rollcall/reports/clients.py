@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from rollcall.reports.basis import Basis
@@ -13,10 +12,9 @@ from rollcall.reports.connections import count_connections
 from rollcall.reports.flat import flat_client, to_arrow
 from rollcall.reports.inventory import read_inventory
 from rollcall.reports.question import EVERYTHING, Question
-from rollcall.reports.reading import open_tables
+from rollcall.reports.reading import Tables, open_tables
 from rollcall.reports.sightings import make_sightings
 from rollcall.reports.values import Client
-from rollcall.tables.folder import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class Clients:
         return to_arrow(map(flat_client, self.clients))
 
 
-def clients(tables: Path | str | Snapshot, *, question: Question = EVERYTHING) -> Clients:
+def clients(tables: Tables, *, question: Question = EVERYTHING) -> Clients:
     """Every client in the window: its software, hosts, connections, requests and APIs."""
     reader = open_tables(tables, question)
     make_sightings(reader)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from rollcall.catalog import Release, line_of
@@ -16,12 +15,11 @@ from rollcall.reports.flat import flat_impact, to_arrow
 from rollcall.reports.inventory import read_inventory
 from rollcall.reports.owners import NOBODY_SAID, Owners
 from rollcall.reports.question import EVERYTHING, Question
-from rollcall.reports.reading import open_tables
+from rollcall.reports.reading import Tables, open_tables
 from rollcall.reports.refused import read_ceilings, read_history, read_times, with_times
 from rollcall.reports.remedies import Remedy, remedies
 from rollcall.reports.sightings import make_sightings
 from rollcall.reports.verdicts import Judge
-from rollcall.tables.folder import Snapshot
 
 MIN_DAYS = 7
 MANY = 20
@@ -90,7 +88,7 @@ class Impact:
 
 
 def impact(
-    tables: Path | str | Snapshot,
+    tables: Tables,
     target: str | Release,
     *,
     question: Question = EVERYTHING,

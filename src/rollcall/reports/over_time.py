@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from rollcall.reports.question import EVERYTHING, Question
-from rollcall.reports.reading import open_tables
+from rollcall.reports.reading import Tables, open_tables
 from rollcall.reports.sightings import make_sightings
-from rollcall.tables.folder import Snapshot
 
 SHOWN = 11
 OTHERS = "others"
@@ -36,9 +34,7 @@ class OverTime:
     """Applications on each day, for each software and version; the commonest first."""
 
 
-def versions_over_time(
-    tables: Path | str | Snapshot, *, question: Question = EVERYTHING
-) -> OverTime:
+def versions_over_time(tables: Tables, *, question: Question = EVERYTHING) -> OverTime:
     reader = open_tables(tables, question)
     make_sightings(reader, exact_times=False)
     first, width, _ = reader.days()

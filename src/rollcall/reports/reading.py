@@ -32,16 +32,22 @@ WITHOUT_NAMES = (1 << FORMS.index("G")) - 1
 LEVELS_BELOW_INFO = 0b11
 INFO = 0b100
 
+# Masks in one number are joined in one go: the hours, the forms, and whether anything but
+# deprecated requests was heard.
 HEARD = """
 CREATE TEMP TABLE heard AS
-SELECT cluster, broker, hour, sum(requests) AS requests, sum(deprecated) AS deprecated,
-  bit_or(hours) AS hours, bit_or(forms) AS forms
-FROM {usage} WHERE {window} GROUP BY cluster, broker, hour
+SELECT cluster, broker, hour, requests, CAST(masks & 16777215 AS INT) AS hours,
+  CAST((masks >> 24) & 65535 AS INT) AS forms, (masks >> 40) = 0 AS only_deprecated
+FROM (
+  SELECT cluster, broker, hour, sum(requests) AS requests, bit_or(CAST(hours AS BIGINT)
+    | (CAST(forms AS BIGINT) << 24) | (CAST(requests <> deprecated AS BIGINT) << 40)) AS masks
+  FROM {usage} WHERE {window} GROUP BY cluster, broker, hour
+)
 """
+# Two questions of one flag each: the files say at once which of their parts hold such rows.
 APART = """
-SELECT coalesce(sum(requests) FILTER (replica), 0),
-  coalesce(sum(requests) FILTER (NOT replica), 0)
-FROM {usage} WHERE (replica OR forwarded) AND {window}
+SELECT coalesce((SELECT sum(requests) FROM {usage} WHERE replica AND {window}), 0),
+  coalesce((SELECT sum(requests) FROM {usage} WHERE forwarded AND NOT replica AND {window}), 0)
 """
 BOUNDS = """
 SELECT min(first_seen), max(last_seen) FROM {usage} WHERE {window}
@@ -68,9 +74,17 @@ class Reader:
     snapshot: Snapshot
     question: Question
     connection: duckdb.DuckDBPyConnection = field(init=False)
+    _made: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.connection = _connect()
+
+    def is_new(self, table: str) -> bool:
+        """Whether a temporary table is to be made: the first who asks makes it."""
+        if table in self._made:
+            return False
+        self._made.add(table)
+        return True
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         with _explained(self.snapshot.store.address):
@@ -113,7 +127,8 @@ class Reader:
         return " AND ".join(parts) or "true"
 
     def hear(self) -> None:
-        self.run(HEARD.format(usage=self.table("usage"), window=self.window()))
+        if self.is_new("heard"):
+            self.run(HEARD.format(usage=self.table("usage"), window=self.window()))
 
     def days(self) -> tuple[datetime | None, int, int]:
         """The first day, the days that one bit stands for, and how many days have a line."""
@@ -149,11 +164,11 @@ class Reader:
     def _heard(self) -> Iterator[HeardBroker]:
         form_j = 1 << FORMS.index("J")
         for row in self.rows(
-            """SELECT cluster, broker, sum(requests), sum(bit_count(hours)), sum(deprecated),
-              bit_or(forms)
+            """SELECT cluster, broker, sum(requests), sum(bit_count(hours)),
+              bool_and(only_deprecated), bit_or(forms)
             FROM heard GROUP BY cluster, broker ORDER BY cluster, broker"""
         ):
-            info_only = row[2] == row[4] and row[5] == form_j
+            info_only = row[4] and row[5] == form_j
             yield HeardBroker(row[0], row[1], int(row[2]), int(row[3]), info_only)
 
     def _lines(self) -> tuple[int, int, bool]:
@@ -187,7 +202,13 @@ class Reader:
             yield Limit.REJECTS
 
 
-def open_tables(tables: Path | str | Snapshot, question: Question) -> Reader:
+Tables = Path | str | Snapshot | Reader
+"""Where a report is read from; tables that are open already keep their question."""
+
+
+def open_tables(tables: Tables, question: Question) -> Reader:
+    if isinstance(tables, Reader):
+        return tables
     if not isinstance(tables, Snapshot):
         tables = read_tables(LocalStore(Path(tables)))
     return Reader(tables, question)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
-from pathlib import Path
 
 from rollcall.reports.question import EVERYTHING, Question
-from rollcall.reports.reading import Reader, open_tables
+from rollcall.reports.reading import Reader, Tables, open_tables
 from rollcall.reports.starts import (
     FLAPPING_STARTS,
     BrokerStarts,
@@ -18,7 +17,6 @@ from rollcall.reports.starts import (
     Start,
     Wave,
 )
-from rollcall.tables.folder import Snapshot
 
 FLAPPING_GAP = timedelta(hours=2)
 WAVE_GAP = timedelta(hours=1)
@@ -32,7 +30,7 @@ ORDER BY cluster, node_id, min(first_seen), max(last_seen)
 """
 
 
-def restarts(tables: Path | str | Snapshot, *, question: Question = EVERYTHING) -> Restarts:
+def restarts(tables: Tables, *, question: Question = EVERYTHING) -> Restarts:
     reader = open_tables(tables, question)
     seen = [Seen(*row) for row in reader.rows(_query(reader))]
     return judge_restarts(seen)

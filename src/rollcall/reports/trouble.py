@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from rollcall.reports.complaints import Complaint, Kind, Limits, Trouble, Unit
 from rollcall.reports.connections import make_opened
 from rollcall.reports.question import EVERYTHING, Question
-from rollcall.reports.reading import Reader, open_tables
+from rollcall.reports.reading import Reader, Tables, open_tables
 from rollcall.reports.sightings import IDENTITY, make_sightings
 from rollcall.reports.values import ClientKey
-from rollcall.tables.folder import Snapshot
 
 METADATA, API_VERSIONS = 3, 18
 
@@ -68,7 +66,7 @@ FROM (
 
 
 def trouble(
-    tables: Path | str | Snapshot,
+    tables: Tables,
     *,
     question: Question = EVERYTHING,
     limits: Limits = Limits(),  # noqa: B008 - it is frozen

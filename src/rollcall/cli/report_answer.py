@@ -1,0 +1,71 @@
+"""One report, ready to be shown in any way; and shown as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rollcall.cli.output import print_table, safe_text
+from rollcall.cli.report_options import Asked
+from rollcall.reports.reading import Reader
+
+CLIENT = ("principal", "application", "software", "hosts")
+RIGHT = ("hosts", "connections", "requests", "restarts")
+
+
+def _all(_: Any) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What is listed becomes rows or cells when they are asked for: there may be thousands."""
+
+    name: str
+    title: str
+    headline: str
+    rests_on: list[str]
+    beside: Mapping[str, Any]
+    """What JSON has beside the list."""
+    listed: str
+    """What JSON calls the list."""
+    things: Sequence[Any]
+    flat: Callable[[Any], Mapping[str, Any]]
+    """A thing for JSON and CSV."""
+    columns: tuple[str, ...]
+    cells: Callable[[Any], Sequence[object]]
+    """A thing as text and on the page."""
+    details: Callable[[Any], list[str]] | None = None
+    """Lines about a thing, the first a heading; empty when there are none."""
+    is_shown: Callable[[Any], bool] = _all
+    """Whether the text lists it."""
+
+
+def show(answer: Answer, asked: Asked, reader: Reader) -> None:
+    if asked.as_json or asked.as_csv or asked.html is not None:
+        from rollcall.cli.report_files import print_csv, print_report, write_page
+
+        if asked.html is not None:
+            write_page(answer, asked.html, reader)
+        elif asked.as_json:
+            print_report(answer)
+        else:
+            print_csv(answer)
+    else:
+        _print_text(answer)
+
+
+def _print_text(answer: Answer) -> None:
+    print(safe_text(answer.headline[0].upper() + answer.headline[1:]) + ".")
+    for line in answer.rests_on:
+        print(f"  {safe_text(line)}")
+    shown = [it for it in answer.things if answer.is_shown(it)]
+    if shown:
+        print()
+        print_table(answer.columns, map(answer.cells, shown), right=RIGHT)
+    for lines in filter(None, map(answer.details, shown) if answer.details else ()):
+        print()
+        print(safe_text(lines[0]))
+        for line in lines[1:]:
+            print(f"  {safe_text(line)}")

@@ -1,0 +1,53 @@
+"""`rollcall report clients`: who is on the cluster."""
+
+from __future__ import annotations
+
+from rollcall import reports
+from rollcall.catalog import api_name
+from rollcall.cli import report_evidence as say
+from rollcall.cli import report_words as words
+from rollcall.cli.report_answer import CLIENT, Answer, show
+from rollcall.cli.report_options import AskedOfClients, with_options
+from rollcall.reports.flat import flat_basis, flat_client
+from rollcall.reports.reading import open_tables
+from rollcall.reports.values import Client
+
+
+@with_options
+def report_clients(asked: AskedOfClients) -> None:
+    """List who is on the cluster: principal, application, software, hosts, requests, APIs.
+
+    Example: rollcall report clients --tables tables --software 'librdkafka*'
+    """
+    reader = open_tables(asked.folder, asked.question)
+    report = reports.clients(reader)
+    answer = Answer(
+        name="clients",
+        title="Who is on the cluster",
+        headline=words.of_clients(report),
+        rests_on=words.on_basis(report.basis),
+        beside={"basis": flat_basis(report.basis), "running": list(report.running)},
+        listed="clients",
+        things=report.clients,
+        flat=flat_client,
+        columns=(*CLIENT, "connections", "requests", "first seen", "last seen", "APIs"),
+        cells=_cells,
+    )
+    show(answer, asked, reader)
+
+
+def _cells(client: Client) -> tuple[object, ...]:
+    return (
+        client.principal,
+        client.application,
+        say.software(client),
+        client.host_count,
+        client.connections,
+        client.requests,
+        words.minute(client.first),
+        words.minute(client.last),
+        ", ".join(
+            f"{api_name(key)} {low}" + (f"-{high}" if high > low else "")
+            for key, (low, high) in client.apis.items()
+        ),
+    )

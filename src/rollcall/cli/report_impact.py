@@ -1,0 +1,122 @@
+"""`rollcall report impact`: what breaks at an upgrade."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rollcall import reports
+from rollcall.catalog import UnknownReleaseError, line_of
+from rollcall.cli import report_evidence as say
+from rollcall.cli import report_words as words
+from rollcall.cli.report_answer import CLIENT, Answer, show
+from rollcall.cli.report_options import AskedOfClients, with_options
+from rollcall.reports.findings import Verdict
+from rollcall.reports.flat import flat_basis, flat_impact
+from rollcall.reports.impact import MIN_DAYS, ClientImpact, Impact
+from rollcall.reports.reading import open_tables
+
+
+@with_options
+def report_impact(
+    asked: AskedOfClients,
+    target: Annotated[str, typer.Option(help="The release to upgrade to, as in 4.0.1.")],
+    running: Annotated[
+        str | None,
+        typer.Option(
+            "--from", "--broker-release", help="What the brokers run now; else it is inferred."
+        ),
+    ] = None,
+    owners: Annotated[
+        Path | None,
+        typer.Option(help="CSV with principal,client_id,owner; else the principal is the owner."),
+    ] = None,
+    proxy: Annotated[
+        list[str] | None, typer.Option(help="A host that many clients stand behind.")
+    ] = None,
+    min_days: Annotated[int, typer.Option(help="Days to hear before anything is safe.", min=0)] = (
+        MIN_DAYS
+    ),
+    show_all: Annotated[bool, typer.Option("--all", help="List the safe ones too.")] = False,
+) -> None:
+    """Tell which clients break when the brokers are upgraded, why, and what to do about it.
+
+    Exit code: 1 something breaks; 3 something is at risk or undecided, or too little was heard;
+    0 otherwise.
+
+    Example: rollcall report impact --tables tables --target 4.0.1
+    """
+    for name in filter(None, (target, running)):
+        _check_release(name)
+    reader = open_tables(asked.folder, asked.question)
+    report = reports.impact(
+        reader,
+        target,
+        broker_release=running,
+        owners=reports.read_owners(owners) if owners else reports.Owners(),
+        proxies=proxy or (),
+        min_days=min_days,
+    )
+    answer = Answer(
+        name="impact",
+        title=f"What breaks at {report.target}",
+        headline=words.of_impact(report),
+        rests_on=[*words.to_write_to(report), *words.on_basis(report.basis, report.min_days)],
+        beside=_beside(report),
+        listed="clients",
+        things=report.clients,
+        flat=flat_impact,
+        columns=("verdict", "owner", *CLIENT, "decided by", "requests"),
+        cells=_cells,
+        details=_detail,
+        is_shown=lambda it: show_all or it.verdict is not Verdict.SAFE,
+    )
+    show(answer, asked, reader)
+    raise typer.Exit(report.exit_code)
+
+
+def _check_release(name: str) -> None:
+    try:
+        line_of(name)
+    except UnknownReleaseError as error:
+        raise typer.BadParameter(f"{error.message}; {error.hint}") from error
+
+
+def _beside(report: Impact) -> dict[str, object]:
+    return {
+        "target": str(report.target),
+        "running": list(report.running),
+        "exit_code": report.exit_code,
+        "counts": {str(verdict): count for verdict, count in report.counts.items()},
+        "owners": [
+            {"owner": owner, **{str(verdict): n for verdict, n in counts.items()}}
+            for owner, counts in report.by_owner.items()
+        ],
+        "proxies": list(report.proxies),
+        "basis": flat_basis(report.basis),
+    }
+
+
+def _cells(it: ClientImpact) -> tuple[object, ...]:
+    client = it.judgement.client
+    return (
+        it.verdict,
+        it.owner,
+        client.principal,
+        client.application,
+        say.software(client),
+        client.host_count,
+        say.deciding(it),
+        client.requests,
+    )
+
+
+def _detail(it: ClientImpact) -> list[str]:
+    client = it.judgement.client
+    name = f"{client.principal or 'no principal'}, {client.application or 'no client id'}"
+    lines = [say.evidence(found) for found in it.judgement.findings if found.verdict is it.verdict]
+    lines += [f"-> {say.remedy(step)}" for step in it.remedies]
+    lines += [f"note: {note}" for note in say.notes(it) if note not in lines]
+    return [f"{it.verdict}: {name}, {say.software(client)}", *lines] if lines else []

@@ -1,0 +1,47 @@
+"""`rollcall report restarts`: when brokers started."""
+
+from __future__ import annotations
+
+from rollcall import reports
+from rollcall.cli import report_evidence as say
+from rollcall.cli import report_words as words
+from rollcall.cli.report_answer import Answer, show
+from rollcall.cli.report_options import Asked, with_options
+from rollcall.reports.flat import flat_broker
+from rollcall.reports.reading import open_tables
+from rollcall.reports.starts import BrokerStarts
+
+
+@with_options
+def report_restarts(asked: Asked) -> None:
+    """Tell when each broker started, which were up together, and which are flapping.
+
+    Example: rollcall report restarts --tables tables --since 7d
+    """
+    reader = open_tables(asked.folder, asked.question)
+    report = reports.restarts(reader)
+    answer = Answer(
+        name="restarts",
+        title="When brokers started",
+        headline=words.of_restarts(report),
+        rests_on=words.on_restarts(report),
+        beside={},
+        listed="brokers",
+        things=report.brokers,
+        flat=flat_broker,
+        columns=("broker", "address", "software", "started", "restarts", "what else"),
+        cells=_cells,
+    )
+    show(answer, asked, reader)
+
+
+def _cells(it: BrokerStarts) -> tuple[object, ...]:
+    return (
+        it.node_id,
+        it.address,
+        " ".join(filter(None, (it.software_name, it.software_version)))
+        + (f" ({it.software_source})" if it.software_version else ""),
+        words.minute(it.start.told if it.start else None),
+        it.restarts,
+        "; ".join(say.on_broker(it)),
+    )
