@@ -11,7 +11,17 @@ from rollcall.tables.columns import TABLES
 from rollcall.tables.folder import read_tables
 from rollcall.tables.manifests import Counts
 from rollcall.tables.stores import LocalStore
-from tests.pipeline.running import line, lines, make_old, put, read, requests, rows, sums
+from tests.pipeline.running import (
+    line,
+    lines,
+    make_old,
+    put,
+    read,
+    requests,
+    rows,
+    spark_settings,
+    sums,
+)
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
@@ -137,13 +147,9 @@ def test_line_numbers_are_true_in_blocks_and_packed_files(
     text = lines(40) + "odd\n" + lines(40, 41) + "odd\n" + lines(19, 82)
     for number in range(3):
         put(tmp_path / "logs" / f"{number}.log", lines(3, 200 + number * 9) + "odd\n" + text)
-    spark.conf.set("spark.sql.files.maxPartitionBytes", "20000")
-    spark.conf.set("spark.sql.files.openCostInBytes", "10")
-    try:
+    cut = {"spark.sql.files.maxPartitionBytes": "20000", "spark.sql.files.openCostInBytes": "10"}
+    with spark_settings(spark, cut):
         read(spark, tables, tmp_path / "logs")
-    finally:
-        spark.conf.unset("spark.sql.files.maxPartitionBytes")
-        spark.conf.unset("spark.sql.files.openCostInBytes")
     assert sorted(column(tables, "rejects", "line")) == [4] * 3 + [45] * 3 + [86] * 3  # type: ignore[type-var]
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from rollcall.pipeline.failures import explained
@@ -18,6 +20,7 @@ from rollcall.tables.manifests import Part
 from rollcall.tables.writers import Writer
 
 AT_ONCE = 3
+TIME_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,23 @@ def write_parts(
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return dict(zip(frames, pool.map(write, frames), strict=True))
+
+
+def small_frame(
+    spark: SparkSession, columns: Mapping[str, str], rows: Sequence[Mapping[str, object]]
+) -> DataFrame:
+    """A few values of the driver as rows. `createDataFrame` would start Python on the workers,
+    which need none otherwise."""
+
+    def text(time: object) -> str:
+        assert isinstance(time, datetime)
+        return time.isoformat(timespec="microseconds")
+
+    fields = ", ".join(f"{name}: {type_}" for name, type_ in columns.items())
+    how = {"mode": "FAILFAST", "timestampNTZFormat": TIME_FORMAT}
+    told = F.lit(json.dumps(rows, default=text))
+    one = spark.range(0, 1, 1, 1)
+    return one.select(F.inline(F.from_json(told, f"ARRAY<STRUCT<{fields}>>", how)))
 
 
 def conform(frame: DataFrame, table: Table) -> DataFrame:
