@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -48,6 +49,24 @@ def test_a_table_that_is_piped_has_one_line_per_row(capsys: pytest.CaptureFixtur
     assert first.split() == ["1", "x" * 500, "7"]
     assert second.split() == ["22", "y", "1234"]
     assert len(head) == len(first) == len(second)  # the figures end flush
+
+
+def test_on_a_terminal_a_table_fits_and_has_no_empty_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "30")
+    print_table(["id", "note", "name"], [[1, None, "x" * 12], [2, "", "y"]])
+    assert _without_style(capsys.readouterr().out).split()[:2] == ["id", "name"]
+    print_table(["id", "name", "note"], [[1, "x" * 12, "late " * 10]])
+    out = _without_style(capsys.readouterr().out)
+    assert max(map(len, out.splitlines())) <= 30
+    assert out.count("late") == 10
+
+
+def _without_style(text: str) -> str:
+    return re.sub("\x1b\\[[0-9;]*m", "", text)
 
 
 @given(st.recursive(st.none() | st.integers() | st.text(st.characters()), st.lists))
