@@ -61,9 +61,6 @@ class Judge:
             found = self._acceptance[key, version] = acceptance(self.target, key, version)
         return found
 
-    def accepts(self, key: int, version: int) -> bool:
-        return self.acceptance(key, version) is Acceptance.ACCEPTED
-
     def refuses(self, key: int, version: int) -> bool:
         return not _says_nothing(key, version) and self.acceptance(key, version).refused
 
