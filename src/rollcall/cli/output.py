@@ -2,18 +2,17 @@
 
 Names that a peer or a log line tells are text that anyone may choose: an escape sequence in a
 client id must not move the cursor of the operator who reads it, nor a `[red]` in it colour his
-table. Rich gives colours on a terminal only, and none where NO_COLOR is set.
+table. Rich gives colours on a terminal only, and none where NO_COLOR is set; it takes its time to
+load, so that only who prints with it does.
 """
 
 import json
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import compress
 
-from rich.console import Console
-from rich.text import Text
-
-from rollcall.cli.layout import Layout
+from rollcall.cli.json_text import json_text
 from rollcall.errors import RollcallError
 
 
@@ -25,6 +24,24 @@ def safe_text(value: object) -> str:
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
     )
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Sentences: on a terminal broken between words, what follows a little further in."""
+    width = _terminal_width()
+    for line in map(safe_text, lines):
+        if width is not None and len(line) > width:
+            lead = line[: len(line) - len(line.lstrip())] + "  "
+            line = textwrap.fill(line, width, subsequent_indent=lead, break_on_hyphens=False)
+        print(line)
+
+
+def _terminal_width() -> int | None:
+    """None where there is no terminal."""
+    from rich.console import Console
+
+    console = Console()
+    return console.width if console.is_terminal else None
 
 
 def print_table(
@@ -39,6 +56,11 @@ def print_table(
     On a terminal rows are made to fit, and columns that are empty are left out. For a file or
     `grep` a row is one line, however long, with all columns.
     """
+    from rich.console import Console
+    from rich.text import Text
+
+    from rollcall.cli.layout import Layout
+
     console = Console(highlight=False)
     texts = [["" if cell is None else safe_text(cell) for cell in row] for row in (columns, *rows)]
     if console.is_terminal:
@@ -62,9 +84,9 @@ def _without_empty_columns(texts: list[list[str]]) -> list[list[str]]:
 def print_json(value: object) -> None:
     """The value as it is, for a program; what a terminal might obey is written as a JSON escape."""
     unicode = sys.stdout.encoding.lower().startswith("utf")
-    text = json.dumps(value, indent=2, ensure_ascii=not unicode, allow_nan=False)
-    # a line end stands between values, never in a string
-    print("\n".join(map(_json_line, text.split("\n"))))
+    text = json_text(value, ascii_only=not unicode)
+    lines = text.split("\n")  # a line end stands between values, never in a string
+    print(text if all(map(str.isprintable, lines)) else "\n".join(map(_json_line, lines)))
 
 
 def _json_line(line: str) -> str:
@@ -75,6 +97,9 @@ def _json_line(line: str) -> str:
 
 
 def print_error(error: RollcallError) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
     console = Console(stderr=True, highlight=False)
     console.print(Text.assemble(("error: ", "red"), safe_text(error.message)), soft_wrap=True)
     if error.hint is not None:
