@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollcall.cli.output import print_error, print_json, print_table, safe_text
+from rollcall.cli.output import print_error, print_json, print_lines, print_table, safe_text
 from rollcall.errors import RollcallError
 
 HOSTILE = "\x1b]0;gone\x07\x1b[2J\r\u202egnp.exe\u2066\x9b31m\x7f\u2028\ud800 [red]x[/red]"
@@ -63,6 +63,18 @@ def test_on_a_terminal_a_table_fits_and_has_no_empty_columns(
     out = _without_style(capsys.readouterr().out)
     assert max(map(len, out.splitlines())) <= 30
     assert out.count("late") == 10
+
+
+def test_sentences_are_broken_between_words_on_a_terminal_and_nowhere_else(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["short", "  a sentence that goes on and on \x1b[2J"]
+    print_lines(lines)
+    assert capsys.readouterr().out == "short\n  a sentence that goes on and on \\x1b[2J\n"
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("COLUMNS", "20")
+    print_lines(lines)
+    assert capsys.readouterr().out == "short\n  a sentence that\n    goes on and on\n    \\x1b[2J\n"
 
 
 def _without_style(text: str) -> str:
