@@ -38,6 +38,8 @@ class Signature:
 
     version: str | None
     apis: Mapping[int, frozenset[int]]
+    starts_with: Mapping[int, int]
+    """Of APIs that it sends in several versions: the one that it always begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ class Library:
     caps: Mapping[int, int] | None = None
     pin: str | None = None
     """The setting that holds its API versions down; a newer library does not lift it."""
+    asks_when_pinned: bool = True
+    """Held down by it, it still asks a broker for its versions."""
     signatures: tuple[Signature, ...] = ()
     minimum: Minimum | None = None
     needs: tuple[Need, ...] = ()
@@ -152,8 +156,8 @@ class _Builder:
             self.where,
             row,
             needs={"library", "title", "names", "client_ids"},
-            may={"engine", "negotiates", "speaks_as_release", "caps", "pin", "signatures"}
-            | {"minimum", "needs", "notes"},
+            may={"engine", "negotiates", "speaks_as_release", "caps", "pin", "asks_when_pinned"}
+            | {"signatures", "minimum", "needs", "notes"},
         )
         return Library(
             id=self.id,
@@ -165,6 +169,7 @@ class _Builder:
             speaks_as_release=row.get("speaks_as_release", False),
             caps={self.key(api): high for api, high in row.get("caps", {}).items()},
             pin=row.get("pin"),
+            asks_when_pinned=row.get("asks_when_pinned", True),
             signatures=tuple(self.signature(it) for it in row.get("signatures", [])),
             minimum=self.minimum(row.get("minimum")),
             needs=tuple(self.need(need) for need in row.get("needs", [])),
@@ -192,7 +197,11 @@ class _Builder:
         if not row["apis"]:
             complain(FILE, self.where, "a signature is empty", "give the versions it sends")
         versions = {self.key(api): frozenset(sent) for api, sent in row["apis"].items()}
-        return Signature(row["version"], versions)
+        first = {self.key(api): version for api, version in row.get("starts_with", {}).items()}
+        for key, version in first.items():
+            if version not in versions.get(key, ()):
+                complain(FILE, self.where, f"starts with {version} of key {key}", "add it to apis")
+        return Signature(row["version"], versions, first)
 
     def minimum(self, row: Row | None) -> Minimum | None:
         if row is None:
