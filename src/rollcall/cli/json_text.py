@@ -6,7 +6,9 @@ of clients is a quarter of a million lines.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from json.encoder import encode_basestring, encode_basestring_ascii
+from math import isfinite
 from typing import Any
 
 
@@ -15,32 +17,34 @@ def json_text(value: Any, *, ascii_only: bool) -> str:
     encode = encode_basestring_ascii if ascii_only else encode_basestring
 
     def write(value: Any, indent: str) -> str:
-        if isinstance(value, str):
+        if value.__class__ is str:
             return encode(value)
-        if value is None:
-            return "null"
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        if isinstance(value, (int, float)):
-            return _number(value)
+        if value.__class__ is int:
+            return repr(value)
         deeper = indent + "  "
         if isinstance(value, dict):
-            if not value:
-                return "{}"
             items = [f"{encode(key)}: {write(each, deeper)}" for key, each in value.items()]
-            return f"{{{deeper}{f',{deeper}'.join(items)}{indent}}}"
+            return f"{{{deeper}{f',{deeper}'.join(items)}{indent}}}" if items else "{}"
         if isinstance(value, (list, tuple)):
-            if not value:
-                return "[]"
-            return f"[{deeper}{f',{deeper}'.join([write(each, deeper) for each in value])}{indent}]"
-        raise TypeError(f"{type(value).__name__} is no JSON")
+            items = [write(each, deeper) for each in value]
+            return f"[{deeper}{f',{deeper}'.join(items)}{indent}]" if items else "[]"
+        return _leaf(value, encode)
 
     return write(value, "\n")
 
 
-def _number(value: float) -> str:
+def _leaf(value: object, encode: Callable[[str], str]) -> str:
+    """What is rarer than plain text and whole numbers."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return encode(value)
     if isinstance(value, int):
         return int.__repr__(value)
-    if value != value or value in (float("inf"), float("-inf")):
+    if not isinstance(value, float):
+        raise TypeError(f"{type(value).__name__} is no JSON")
+    if not isfinite(value):
         raise ValueError(f"{value} is no JSON")
     return float.__repr__(value)

@@ -40,11 +40,12 @@ SELECT {key}, flatten(list(versions)), {top} AS top, CAST(sum(requests) AS BIGIN
 FROM behaviour WHERE api_key = {api} GROUP BY {key} HAVING max(per_hour) > {limit}
 """
 FLOODED = """
-SELECT hash({identity}) AS id, api_key, requests / greatest(bit_count(hours), 1) AS rate,
-  min(broker)
-FROM {usage}
-WHERE api_key IN ({apis}) AND rate > {limit} AND NOT forwarded AND NOT replica AND {window}
-GROUP BY ALL
+SELECT id, api_key, min(used.broker) FROM (
+  SELECT hash({identity}) AS id, api_key, broker,
+    requests / greatest(bit_count(hours), 1) AS rate
+  FROM {usage}
+  WHERE api_key IN ({apis}) AND rate > {limit} AND NOT forwarded AND NOT replica AND {window}
+) AS used JOIN behaviour USING (id, api_key) WHERE rate = per_hour GROUP BY id, api_key
 """
 SHARES = """
 SELECT {key}, flatten(list(versions)), CAST(sum({what}) AS BIGINT), CAST(sum({of}) AS BIGINT),
@@ -170,13 +171,13 @@ def _floods(reader: Reader, limit: int) -> Iterator[Complaint]:
                 Unit.PER_HOUR,
                 limit,
                 host=top["host"],
-                broker=brokers.get((top["id"], api, top["per_hour"])),
+                broker=brokers.get((top["id"], api)),
                 api_key=api,
             )
 
 
 def _flooded_brokers(reader: Reader, limit: int) -> Mapping[tuple[object, ...], str]:
-    """Where each rate was seen; totals do not tell."""
+    """Where the most was seen of each identity and API; totals do not tell."""
     flooded = FLOODED.format(
         identity=", ".join(IDENTITY),
         usage=reader.table("usage"),
@@ -184,7 +185,7 @@ def _flooded_brokers(reader: Reader, limit: int) -> Mapping[tuple[object, ...], 
         limit=limit,
         window=reader.window(),
     )
-    return {row[:3]: row[3] for row in reader.rows(flooded)}
+    return {row[:2]: row[2] for row in reader.rows(flooded)}
 
 
 def _many_versions(reader: Reader, limits: Limits) -> Iterator[Complaint]:
