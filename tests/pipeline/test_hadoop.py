@@ -16,7 +16,7 @@ from rollcall.tables.stores import Entry
 from rollcall.tables.writers import open_writer
 from tests.pipeline.running import lines, put, requests
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture

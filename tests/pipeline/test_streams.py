@@ -23,7 +23,7 @@ from rollcall.tables.stores import LocalStore
 from rollcall.tables.writers import open_writer
 from tests.pipeline.running import line, lines, put, read, requests, rows, sums
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(600)
 
 
 @contextmanager
