@@ -8,6 +8,15 @@ from pyspark.sql import SparkSession
 from rollcall.pipeline.session import IF_SMALL, QUICK_START, SessionConfig, open_session
 from tests.pipeline.running import spark_settings
 
+SECONDS = 600
+"""A test may be the one for which Spark is started, on a machine that is busy."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "one_session" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.timeout(SECONDS), append=True)
+
 
 @pytest.fixture(scope="session")
 def one_session() -> Iterator[SparkSession]:

@@ -22,8 +22,6 @@ from rollcall.tables.writers import open_writer
 from tests.pipeline.running import START, lines, put, read, requests, rows, sums
 from tests.pipeline.test_run import DeathError, DyingStore
 
-pytestmark = pytest.mark.timeout(600)
-
 HOUR = 3600
 DAY = 24 * HOUR
 NOW = START.replace(tzinfo=UTC).timestamp() + 30 * DAY

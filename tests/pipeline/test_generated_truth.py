@@ -13,7 +13,6 @@ from rollcall.pipeline.generate import GenerateSettings, generate_logs
 from tests.pipeline.reference_reader import Tables, cut, read_files
 from tests.pipeline.running import spark_settings
 
-pytestmark = pytest.mark.timeout(600)
 LINES = 12_000
 
 

@@ -4,15 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pyspark.sql import SparkSession
 
 from rollcall.pipeline.recipes import ROLL_CALLS
 from rollcall.tables.columns import TABLES
 from rollcall.tables.manifests import Counts
 from tests.pipeline.running import put, read, rows
-
-pytestmark = pytest.mark.timeout(600)
 
 
 def told(number: int, **more: Any) -> str:

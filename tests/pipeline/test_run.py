@@ -27,8 +27,6 @@ from tests.pipeline.running import (
     sums,
 )
 
-pytestmark = pytest.mark.timeout(600)
-
 
 @pytest.fixture
 def tables(tmp_path: Path) -> Path:
