@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollcall.cli.layout import INDENT, Layout, cell_width
+from rollcall.cli.layout import INDENT, Layout, cell_width, wrap
 
 HEAD = ["id", "address", "version", "started"]
 ROWS = [["1", "10.0.0.1:9092", "4.0.0", "2026-11-16 02:40:30"], ["22", "10.0.0.2:9092", "", ""]]
@@ -39,6 +39,21 @@ def test_a_cell_that_is_wider_than_all_is_broken_at_blanks() -> None:
         "it did not answer",
         "within ten seconds",
     ]
+
+
+def test_one_long_cell_does_not_take_the_room_of_all_others() -> None:
+    usual = [["User:svc-orders", "orders"]] * 9
+    long = ["User:CN=payments,OU=payments,O=Example,C=DE", "payments-gateway"]
+    layout = Layout.of([["principal", "application"], *usual, long], [], 50)
+    assert list(layout.lines(usual[0])) == ["User:svc-orders" + " " * 18 + "orders"]
+    assert list(layout.lines(long)) == [
+        "User:CN=payments,OU=payments,    payments-gateway",
+        "O=Example,C=DE",
+    ]
+
+
+def test_a_word_that_is_too_long_is_cut() -> None:
+    assert wrap("x" * 25, 10) == ["x" * 10, "x" * 10, "x" * 5]
 
 
 CELLS = st.text(st.characters(exclude_categories=["C", "Z", "M"]), max_size=60)

@@ -1,21 +1,22 @@
 """Tables as lines: columns side by side as far as they fit, and below where they do not.
 
-A row that is wider than the terminal is cut into bands of whole columns, one below the other. So a
-column stays a column and no word is broken, at 80 characters as at 200. Only a cell that is wider
-than the terminal all by itself goes over several lines, broken at blanks.
+Where rows are wider than the terminal, each is cut into bands of whole columns, one below the
+other. So a column stays a column, at 80 characters as at 200. A column is then as wide as most of
+its cells are: the few that are wider go over several lines, broken at blanks and commas.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
+from rich.cells import cell_len, chop_cells
 
 GAP = "   "
 INDENT = " " * 6
 """Before the second band of a row, and those that follow."""
+NARROWEST = 30
+"""No column is made narrower than that."""
 
 Row = Sequence[str]
 
@@ -29,10 +30,8 @@ class Column:
 
     def lines(self, row: Row) -> list[str]:
         text = row[self.index]
-        if cell_width(text) <= self.width:
-            return [self.padded(text)]
-        wrapped = Text(text).wrap(Console(width=self.width), self.width, overflow="fold")
-        return [self.padded(line.plain.rstrip()) for line in wrapped]
+        fits = cell_width(text) <= self.width
+        return [self.padded(line) for line in ([text] if fits else wrap(text, self.width))]
 
     def padded(self, text: str) -> str:
         blanks = " " * (self.width - cell_width(text))
@@ -46,16 +45,16 @@ class Layout:
     @classmethod
     def of(cls, rows: Sequence[Row], right: Sequence[int], width: int | None) -> "Layout":
         """For these rows, the heading among them; without a width, a row is one line."""
+        widths = [[cell_width(cell) for cell in cells] for cells in zip(*rows, strict=True)]
+        whole = [Column(index, max(of), index in right) for index, of in enumerate(widths)]
+        if width is None or _width_of(whole) <= width:
+            return cls([whole])
         bands: list[list[Column]] = [[]]
-        for index, cells in enumerate(zip(*rows, strict=True)):
-            widest = max(map(cell_width, cells))
-            if width is not None:
-                widest = min(widest, width - len(INDENT))
-            column = Column(index, widest, index in right)
-            if width is not None and bands[-1]:
-                before = len(INDENT) if len(bands) > 1 else 0
-                if before + _width_of([*bands[-1], column]) > width:
-                    bands.append([])
+        for index, of in enumerate(widths):
+            column = Column(index, min(_usual(of), width - len(INDENT)), index in right)
+            before = len(INDENT) if len(bands) > 1 else 0
+            if bands[-1] and before + _width_of([*bands[-1], column]) > width:
+                bands.append([])
             bands[-1].append(column)
         return cls(bands)
 
@@ -81,6 +80,23 @@ class Layout:
 
 def _width_of(band: Sequence[Column]) -> int:
     return sum(column.width for column in band) + len(GAP) * (len(band) - 1)
+
+
+def _usual(widths: Sequence[int]) -> int:
+    """Of the heading, and of three cells in four at least."""
+    most = sorted(widths)[(len(widths) - 1) * 3 // 4]
+    return max(widths[0], most, min(max(widths), NARROWEST))
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Lines of at most that width: broken behind a blank or a comma, or where it must be."""
+    lines = [""]
+    for piece in re.findall(r"[^ ,]*[ ,]+|[^ ,]+", text):
+        if cell_width(lines[-1] + piece.rstrip()) <= width:
+            lines[-1] += piece
+        else:
+            lines += chop_cells(piece, width)
+    return [line.strip() for line in lines if line.strip()] or [""]
 
 
 def cell_width(text: str) -> int:
