@@ -26,7 +26,7 @@ from tests.kafka.old_clients import old_kafka_python, old_librdkafka
 from tests.kafka.raw_clients import PRODUCE, RawClient, raw_clients
 from tests.kafka.schema_files import kafkas_own
 
-pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
 
 RUNNING = {"old": "2.8.2", "new": "3.9.1"}
 TARGETS = ("4.0.0", "4.0.1")
@@ -160,15 +160,17 @@ def tables(
 def rollcall(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", "from rollcall.cli import main; main()", *arguments],
-        capture_output=True, text=True, check=False, timeout=240,
+        capture_output=True, text=True, check=False, timeout=400,
     )  # fmt: skip
 
 
-def verdicts(tables: Path, cluster: str, target: str) -> dict[str, str]:
+def verdicts(
+    tables: Path, cluster: str, target: str, field: str = "verdict"
+) -> dict[str, str | None]:
     words = ["report", "impact", "--tables", str(tables), "--target", target, "--cluster", cluster]
     done = rollcall(*words, "--all", "--raw-ids", "--json")
     assert done.returncode in (1, 3), done.stderr
-    return {row["application"]: row["verdict"] for row in json.loads(done.stdout)["clients"]}
+    return {row["application"]: row[field] for row in json.loads(done.stdout)["clients"]}
 
 
 def test_all_clients_work_where_they_are(
@@ -195,6 +197,19 @@ def test_what_breaks_in_the_report_breaks_at_the_target_and_what_is_safe_works(
     assert {client: said[client] for client in works} == {
         client: "safe" if working else "breaks" for client, working in works.items()
     }
+
+
+@pytest.mark.parametrize("cluster", RUNNING)
+def test_libraries_are_known_whether_they_tell_their_name_or_not(
+    cluster: str, tables: Path, applications: list[Application]
+) -> None:
+    found = verdicts(tables, cluster, "4.0.0", "library")
+    consumers = [it for it in applications if it.role == "consume"]
+    expected = {"confluent-kafka": "confluent-kafka-python"}
+    assert {it.client_id: found[it.client_id] for it in consumers} == {
+        it.client_id: expected.get(it.library, it.library) for it in consumers
+    }
+    assert found["aiokafka of today produce"] == "aiokafka"
 
 
 def test_librdkafka_1_3_can_produce_at_4_0_and_cannot_look_up_offsets(

@@ -11,6 +11,7 @@ from rollcall.reports.ceilings import BrokerKey, Ceilings, Origin, Told
 from rollcall.reports.reading import Reader
 from rollcall.tables.columns import FORMS
 
+PRODUCE = 0
 SHORT_ANSWER = 1
 """An answer with an error lists ApiVersions and nothing else."""
 
@@ -82,10 +83,13 @@ def _ranges(pairs: Sequence[Mapping[str, int]]) -> Ranges:
 
 
 def common_ranges(told: Sequence[Told]) -> Mapping[str | None, Ranges]:
-    """What the brokers of each cluster had in common when they last told."""
+    """What the brokers of each cluster had in common when they last told.
+
+    A controller's listener has little of what clients use; its answers are in the same logs."""
     last: dict[BrokerKey, Told] = {}
     for it in sorted(told, key=lambda it: (it.origin is Origin.LOG, it.time)):
-        last[it.broker] = it
+        if PRODUCE in it.ranges:
+            last[it.broker] = it
     clusters = {broker[0] for broker in last}
     return {
         cluster: intersect(it.ranges for broker, it in last.items() if broker[0] == cluster)
