@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from rollcall.pipeline.failures import explained
 from rollcall.pipeline.folding import Folding, fold
 from rollcall.pipeline.paths import for_spark
+from rollcall.pipeline.totals import total_frames
 from rollcall.pipeline.writing import Attempt, write_parts
 from rollcall.tables.columns import CONNECTION_HOURS, TABLES, USAGE, Merge, Table
 from rollcall.tables.folder import Snapshot
@@ -129,6 +130,9 @@ def _replace(
 ) -> Compacted:
     attempt = Attempt.begin(snapshot.next_number)
     parts = write_parts(writer, attempt, frames | _in_order(frames))
+    if USAGE.name in frames:
+        spark = frames[USAGE.name].sparkSession
+        parts |= write_parts(writer, attempt, total_frames(spark, writer, parts[USAGE.name]))
     first = chosen[0].covers[0] if chosen[0].covers else chosen[0].number
     if chosen[0] is snapshot.live[0]:
         first = 1

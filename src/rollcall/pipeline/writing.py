@@ -15,8 +15,9 @@ from pyspark.sql import functions as F
 from rollcall.pipeline.failures import explained
 from rollcall.pipeline.paths import for_spark
 from rollcall.tables.cleaning import PARTS, STAGING
-from rollcall.tables.columns import TABLES, Table
+from rollcall.tables.columns import Table
 from rollcall.tables.manifests import Part
+from rollcall.tables.totals import STORED
 from rollcall.tables.writers import Writer
 
 AT_ONCE = 3
@@ -49,7 +50,7 @@ def write_parts(
     """Write each table's rows, several tables at once: Spark is idle between the steps of one."""
 
     def write(table: str) -> tuple[Part, ...]:
-        frame = conform(frames[table], TABLES[table])
+        frame = conform(frames[table], STORED[table])
         folder = f"{attempt.folder}/{table}"
         with explained(writer.store.address):
             frame.write.parquet(for_spark(f"{writer.store.address}/{folder}"))
