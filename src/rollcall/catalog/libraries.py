@@ -61,6 +61,8 @@ class Need:
     wants_listed: Ranges
     basis: str
     source: str
+    only_with_sasl: bool = False
+    """Who uses no listener with SASL does not do that work."""
 
     def applies_to(self, version: Release | None) -> bool:
         return self.below is None or (version is not None and version < self.below)
@@ -214,7 +216,7 @@ class _Builder:
             self.where,
             row,
             needs={"below", "work", "basis", "source"},
-            may={"uses", "wants_listed"},
+            may={"uses", "wants_listed", "only_with_sasl"},
         )
         if not row.keys() & {"uses", "wants_listed"}:
             complain(FILE, self.where, f"{row['work']}: needs nothing", "give uses or wants_listed")
@@ -225,6 +227,7 @@ class _Builder:
             wants_listed=self.ranges(row.get("wants_listed", {})),
             basis=row["basis"],
             source=row["source"],
+            only_with_sasl=row.get("only_with_sasl", False),
         )
 
     def ranges(self, row: Mapping[str, Any]) -> Mapping[int, Range]:
