@@ -39,6 +39,12 @@ def test_words_and_tuples_are_text_and_lists() -> None:
     }
 
 
+def test_a_list_in_several_places_is_written_as_it_stands_in_each() -> None:
+    shared = [{"api": "Fetch"}, []]
+    value = {"a": shared, "b": [shared, {"c": shared}], "d": [shared, shared]}
+    assert json_text(value, ascii_only=True) == json.dumps(value, indent=2)
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 def test_what_json_has_no_number_for_is_an_error(value: float) -> None:
     with pytest.raises(ValueError, match="no JSON"):

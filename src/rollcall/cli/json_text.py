@@ -1,7 +1,8 @@
 """JSON as `json.dumps(value, indent=2)` writes it, several times as fast.
 
 With an indent, Python's own encoder yields every brace and comma by itself; a report of thousands
-of clients is a quarter of a million lines.
+of clients is a quarter of a million lines. Lists that stand in several places, as many clients
+use the same APIs, are written once.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ def json_text(value: Any, *, ascii_only: bool) -> str:
     """Of dicts with text for keys, lists, tuples, text, numbers, booleans and None."""
     encode = encode_basestring_ascii if ascii_only else encode_basestring
 
+    written: dict[tuple[int, str], str] = {}
+
     def write(value: Any, indent: str) -> str:
         if value.__class__ is str:
             return encode(value)
@@ -26,8 +29,11 @@ def json_text(value: Any, *, ascii_only: bool) -> str:
             items = [f"{encode(key)}: {write(each, deeper)}" for key, each in value.items()]
             return f"{{{deeper}{f',{deeper}'.join(items)}{indent}}}" if items else "{}"
         if isinstance(value, (list, tuple)):
-            items = [write(each, deeper) for each in value]
-            return f"[{deeper}{f',{deeper}'.join(items)}{indent}]" if items else "[]"
+            if (place := (id(value), indent)) not in written:
+                items = [write(each, deeper) for each in value]
+                text = f"[{deeper}{f',{deeper}'.join(items)}{indent}]" if items else "[]"
+                written[place] = text
+            return written[place]
         return _leaf(value, encode)
 
     return write(value, "\n")

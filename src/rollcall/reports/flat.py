@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -48,11 +49,17 @@ def flat_client(client: Client) -> Row:
         "requests": client.requests,
         "first_seen": when(client.first),
         "last_seen": when(client.last),
-        "apis": [
-            {"api": api_name(key), "api_key": key, "lowest": low, "highest": high}
-            for key, (low, high) in client.apis.items()
-        ],
+        "apis": _flat_apis(tuple(client.apis.items())),
     }
+
+
+@cache
+def _flat_apis(apis: tuple[tuple[int, tuple[int, int]], ...]) -> list[Row]:
+    """Many clients use the same."""
+    return [
+        {"api": api_name(key), "api_key": key, "lowest": low, "highest": high}
+        for key, (low, high) in apis
+    ]
 
 
 def flat_impact(it: ClientImpact) -> Row:
