@@ -27,7 +27,7 @@ java_lacks = '$@' needs Java 17 or newer, and $(JAVA) is $(or $(addprefix versio
 need_java = $(if $(java_fits),,$(error $(java_lacks)))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-kafka test-spark bench lint docs clean
+.PHONY: help setup demo test test-kafka bench lint docs clean
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## /\1 /p' Makefile | while read -r name what; do \
@@ -51,14 +51,10 @@ demo: $(STAMP) ## Show what rollcall can do, in about a minute (needs Java 17)
 
 test: $(STAMP) ## Run the tests that need nothing but Python and Java 17
 	$(need_java)
-	$(BIN)/python -m pytest -m 'not kafka and not spark' $(ARGS)
+	$(BIN)/python -m pytest -m 'not kafka' $(ARGS)
 
 test-kafka: $(STAMP) ## Run the tests against real Apache Kafka (skipped without Java 17 or the network)
-	$(if $(java_fits),$(BIN)/python -m pytest -m 'kafka and not spark' --timeout 900 $(ARGS),@echo "skipped: $(java_lacks)")
-
-test-spark: $(STAMP) ## Run the long tests of the pipeline: whole Spark jobs, kills, a cluster, a topic
-	$(need_java)
-	$(BIN)/python -m pytest -m spark $(ARGS)
+	$(if $(java_fits),$(BIN)/python -m pytest -m kafka --timeout 900 $(ARGS),@echo "skipped: $(java_lacks)")
 
 bench: $(STAMP) ## Measure rollcall beside its peers
 	$(BIN)/python -m bench $(ARGS)

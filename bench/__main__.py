@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from bench import codec, pipeline, reports, roll_call, server
+from bench import codec, inference, pipeline, reports, roll_call, server
 from bench.rows import Row
 
 PEERS = ("kio", "kafka-python", "duckdb", "pyspark")
@@ -21,6 +21,7 @@ MEASUREMENTS: dict[str, Measurement] = {
     "codec": lambda: codec.measure(rounds=15, seconds_per_run=0.15),
     "server": lambda: server.measure(rounds=7, connects=4_000, idle=10_000),
     "roll-call": lambda: roll_call.measure(rounds=5),
+    "inference": inference.measure,
     "reports": lambda: reports.measure(rounds=5),
     "pipeline": lambda: pipeline.measure(lines=1_000_000, rounds=5),
 }
@@ -28,6 +29,7 @@ QUICK: dict[str, Measurement] = {
     "codec": lambda: codec.measure(rounds=3, seconds_per_run=0.02),
     "server": lambda: server.measure(rounds=2, connects=500, idle=500),
     "roll-call": lambda: roll_call.measure(rounds=2),
+    "inference": inference.measure,
     "reports": lambda: reports.measure(rounds=2, size=reports.Size(clients=200, brokers=12)),
     "pipeline": lambda: pipeline.measure(lines=20_000, rounds=2, growth=(0.5, 1)),
 }

@@ -2,7 +2,9 @@
 
 5,000 clients on 200 brokers for 90 days: each client has two instances and talks to three brokers
 in every slot of time (days, and the hours of the last week): ApiVersions and Fetch or Produce to
-each, Metadata to one, a group's APIs to its coordinator. That makes 12.5 million rows of `usage`.
+each, Metadata to one, a group's APIs to its coordinator. That makes 12.6 million rows of `usage`
+with the brokers' own. They lie there as a compaction of the pipeline leaves them: in its order, in
+Spark's compression and large row groups, with its totals.
 """
 
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from rollcall.tables.columns import BROKERS, CONNECTION_HOURS, CONNECTIONS, FILE
 from rollcall.tables.folder import make_tables
 from rollcall.tables.manifests import Counts, Kind, Manifest, Part, file_name
 from rollcall.tables.stores import LocalStore
+from rollcall.tables.totals import TOTALS, total
 from rollcall.tables.views import duckdb_type
 
 
@@ -26,6 +29,8 @@ class Size:
     brokers_of_client: int = 3
 
 
+CLIENT = "cluster, principal, client_id, host, software_name, software_version"
+
 SLOTS = """
 CREATE TABLE slots AS
 SELECT TIMESTAMP '2026-08-17' + to_days(d::INT) AS hour, 16777215 AS hours
@@ -35,7 +40,8 @@ SELECT TIMESTAMP '2026-08-17' + to_days({days} - 7) + to_hours(h::INT), 1 << (h 
 FROM range(7 * 24) AS hours(h)
 """
 
-# One in ten is an old librdkafka, one in a hundred is pinned to a version that 4.0 refuses.
+# One in ten tells no name, one in 25 only when it asks for versions; one in a hundred is pinned to
+# a version that 4.0 refuses, one in fifty floods.
 CLIENTS = """
 CREATE TABLE clients AS
 SELECT c, b, i,
@@ -61,13 +67,27 @@ WHERE CASE api_key WHEN 18 THEN true WHEN 3 THEN b = 0 WHEN 0 THEN c % 2 = 0 WHE
   ELSE b = 1 END
 """
 USAGE_ROWS = """
-SELECT hour, clients.*, api_key, api_version,
-  (100 + chance % 1000)::BIGINT AS requests, requests AS answered,
+SELECT hour, clients.* EXCLUDE (software_name, software_version), api_key, api_version,
+  if(c % 25 = 3 AND api_key <> 18, NULL, software_name) AS software_name,
+  if(c % 25 = 3 AND api_key <> 18, NULL, software_version) AS software_version,
+  (CASE WHEN api_key NOT IN (3, 18) THEN 100 + chance % 1000 WHEN c % 50 = 1 THEN 700
+    ELSE 5 + chance % 50 END)::BIGINT * bit_count(hours) AS requests, requests AS answered,
   (requests // 100)::BIGINT AS errors, 0::BIGINT AS unsupported, 0::BIGINT AS deprecated,
   0::BIGINT AS throttled, 0::BIGINT AS throttle_us, requests * 2000 AS total_us,
   90000::BIGINT AS longest_us, hour + to_milliseconds(chance % 60000) AS first_seen,
   hour + INTERVAL 59 MINUTE + to_milliseconds(chance % 59999) AS last_seen, hours, 512 AS forms
 FROM clients JOIN calls USING (c, b), slots, LATERAL (SELECT hash(c, b, api_key, hour) AS chance)
+UNION ALL BY NAME
+SELECT hour, 'prod' AS cluster, 'broker-' || b AS broker, 'INTERNAL' AS listener,
+  'User:kafka' AS principal, 'broker-' || from_b || '-fetcher-0' AS client_id,
+  '10.250.0.' || from_b AS host, 'apache-kafka-java' AS software_name,
+  '3.9.0' AS software_version, 1 AS api_key, 17 AS api_version, false AS forwarded,
+  true AS replica, 7000::BIGINT AS requests, 7000::BIGINT AS answered, 0::BIGINT AS errors,
+  0::BIGINT AS unsupported, 0::BIGINT AS deprecated, 0::BIGINT AS throttled,
+  0::BIGINT AS throttle_us, 14000000::BIGINT AS total_us, 90000::BIGINT AS longest_us,
+  hour AS first_seen, hour + INTERVAL 59 MINUTE AS last_seen, hours, 512 AS forms
+FROM range({brokers}) AS ids(b), range(3) AS others(o), slots,
+  LATERAL (SELECT (b + o + 1) % {brokers} AS from_b)
 """
 OLD_CONNECTIONS = """
 SELECT hour, clients.*, 3::BIGINT AS opened, 1::BIGINT AS seen_once,
@@ -104,7 +124,7 @@ FROM range({brokers}) AS ids(b), slots
 
 
 def make_report_tables(folder: Path, size: Size = Size()) -> Path:  # noqa: B008 - it is frozen
-    """Tables as compaction leaves them: rows of a client side by side."""
+    """Tables as a compaction leaves them."""
     store = LocalStore(folder)
     make_tables(store, "bench")
     connection = duckdb.connect()
@@ -113,13 +133,16 @@ def make_report_tables(folder: Path, size: Size = Size()) -> Path:  # noqa: B008
         connection.execute(made.format(**words))
     parts = {}
     for table, rows, order in (
-        (USAGE, USAGE_ROWS, "c, i, api_key, b, hour"),
-        (CONNECTION_HOURS, OLD_CONNECTIONS, "c, i, b, hour"),
+        (USAGE, USAGE_ROWS, f"{CLIENT}, api_key, api_version, hour, hash(broker)"),
+        (CONNECTION_HOURS, OLD_CONNECTIONS, f"{CLIENT}, hour, hash(broker)"),
         (CONNECTIONS, NEW_CONNECTIONS, "c, i, b, n"),
         (BROKERS, BROKER_ROWS, "b, hour"),
         (FILES, FILE_ROWS, "b, hour"),
     ):
         parts[table.name] = (_write(connection, folder, table, rows.format(**words), order),)
+    usage = f"read_parquet('{folder / parts[USAGE.name][0].name}')"
+    for table in TOTALS.values():
+        parts[table.name] = (_write(connection, folder, table, total(table, usage), "ALL"),)
     manifest = Manifest(1, Kind.COMPACTION, 0, parts=parts, counts=Counts())
     store.create(file_name(1), manifest.to_json())
     return folder
@@ -138,7 +161,7 @@ def _write(
     )
     connection.execute(
         f"COPY (SELECT {chosen} FROM ({rows}) ORDER BY {order}) "
-        f"TO '{folder / name}' (FORMAT parquet, COMPRESSION zstd)"
+        f"TO '{folder / name}' (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 1_000_000)"
     )
     return Part(name, (folder / name).stat().st_size)
 

@@ -15,3 +15,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--kills", type=int, default=5, help="how often the pipeline is killed with -9 (5)"
     )
+    parser.addoption(
+        "--mixed-lines",
+        type=int,
+        default=100_000,
+        help="how many generated lines the tables are held against a plain reader's (100,000)",
+    )

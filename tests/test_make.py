@@ -101,7 +101,7 @@ def test_a_fitting_java_is_used(folder: Path, version: str) -> None:
     java = program(folder, "java", f"echo 'openjdk version \"{version}\"' >&2")
     result = make(folder, "--dry-run", "test-kafka", f"JAVA={java}")
     assert result.returncode == 0
-    assert "pytest -m 'kafka and not spark'" in result.stdout
+    assert "pytest -m kafka" in result.stdout
 
 
 def test_a_second_run_does_not_install_again(folder: Path) -> None:
@@ -123,7 +123,6 @@ def test_help_is_the_default_and_names_every_target(folder: Path) -> None:
         "demo",
         "test",
         "test-kafka",
-        "test-spark",
         "bench",
         "lint",
         "docs",

@@ -101,12 +101,36 @@ def test_every_default_client_id_leads_to_its_library_alone() -> None:
     assert {client_id: identify_library(client_id=client_id).library for client_id in ids} == ids
 
 
-def test_a_client_id_that_the_versions_contradict_is_set_aside() -> None:
-    versions = {18: [0], 3: [5], 0: [7], 1: [11], 11: [5]}
+AIOKAFKA_SENDS = {18: [0], 3: [5], 0: [7], 1: [11], 11: [5]}
+
+
+def test_a_client_id_of_java_that_the_versions_contradict_is_set_aside() -> None:
     guess = identify_library(
-        client_id="kafkajs", api_versions=versions, broker_ranges=ranges_of("3.9")
+        client_id="consumer-1", api_versions=AIOKAFKA_SENDS, broker_ranges=ranges_of("3.9")
     )
     assert guess.library == "aiokafka"
+
+
+def test_a_client_id_in_doubt_stays_a_candidate_where_not_all_versions_are_known() -> None:
+    guess = identify_library(
+        client_id="kafkajs", api_versions=AIOKAFKA_SENDS, broker_ranges=ranges_of("3.9")
+    )
+    assert [candidate.library for candidate in guess.candidates] == ["kafkajs", "aiokafka"]
+    assert guess.library is None
+    unheard_of = {18: [2], 3: [4], 0: [4], 1: [5]}
+    guess = identify_library(
+        client_id="kafkajs", api_versions=unheard_of, broker_ranges=ranges_of("3.9")
+    )
+    assert guess.library == "kafkajs"
+
+
+def test_who_is_not_seen_to_ask_may_be_any_library_that_is_held_down() -> None:
+    as_java_0_9 = {0: [1], 1: [1], 2: [0], 3: [0], 8: [2], 9: [1], 10: [0], 11: [0]}
+    guess = identify_library(api_versions=as_java_0_9, broker_ranges=ranges_of("3.9"))
+    found = [candidate.library for candidate in guess.candidates]
+    assert found[0] == "apache-kafka-java"
+    assert {"librdkafka", "sarama", "kafka-python"} <= set(found)
+    assert "franz-go" not in found  # it asks whatever its MaxVersions are
 
 
 @pytest.mark.parametrize(

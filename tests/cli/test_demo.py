@@ -97,7 +97,9 @@ def running(folder: Path, *arguments: str, **environment: str) -> Iterator[Demo]
 def test_ctrl_c_ends_it_at_any_point_and_nothing_is_left(
     moment: str, pause: float, tmp_path: Path
 ) -> None:
-    with running(tmp_path / "demo", "--lines", "50k") as demo:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    with running(tmp_path / "demo", "--lines", "50k", TMPDIR=str(temporary)) as demo:
         demo.until(moment)
         time.sleep(pause)
         os.kill(demo.process.pid, signal.SIGINT)
@@ -106,6 +108,7 @@ def test_ctrl_c_ends_it_at_any_point_and_nothing_is_left(
         assert time.monotonic() - began < 30
         assert demo.nothing_left()
         assert "Traceback" not in demo.text
+    assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.timeout(600)

@@ -1,10 +1,11 @@
 import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollcall.cli.output import print_error, print_json, print_table, safe_text
+from rollcall.cli.output import print_error, print_json, print_lines, print_table, safe_text
 from rollcall.errors import RollcallError
 
 HOSTILE = "\x1b]0;gone\x07\x1b[2J\r\u202egnp.exe\u2066\x9b31m\x7f\u2028\ud800 [red]x[/red]"
@@ -48,6 +49,36 @@ def test_a_table_that_is_piped_has_one_line_per_row(capsys: pytest.CaptureFixtur
     assert first.split() == ["1", "x" * 500, "7"]
     assert second.split() == ["22", "y", "1234"]
     assert len(head) == len(first) == len(second)  # the figures end flush
+
+
+def test_on_a_terminal_a_table_fits_and_has_no_empty_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "30")
+    print_table(["id", "note", "name"], [[1, None, "x" * 12], [2, "", "y"]])
+    assert _without_style(capsys.readouterr().out).split()[:2] == ["id", "name"]
+    print_table(["id", "name", "note"], [[1, "x" * 12, "late " * 10]])
+    out = _without_style(capsys.readouterr().out)
+    assert max(map(len, out.splitlines())) <= 30
+    assert out.count("late") == 10
+
+
+def test_sentences_are_broken_between_words_on_a_terminal_and_nowhere_else(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["short", "  a sentence that goes on and on \x1b[2J"]
+    print_lines(lines)
+    assert capsys.readouterr().out == "short\n  a sentence that goes on and on \\x1b[2J\n"
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("COLUMNS", "20")
+    print_lines(lines)
+    assert capsys.readouterr().out == "short\n  a sentence that\n    goes on and on\n    \\x1b[2J\n"
+
+
+def _without_style(text: str) -> str:
+    return re.sub("\x1b\\[[0-9;]*m", "", text)
 
 
 @given(st.recursive(st.none() | st.integers() | st.text(st.characters()), st.lists))

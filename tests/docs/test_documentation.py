@@ -37,13 +37,7 @@ ELSEWHERE = {
 }
 """Commands that need more than a reader's files, or never end, and where they are run."""
 CALLED = [
-    pytest.param(
-        shown,
-        id=str(shown),
-        marks=pytest.mark.spark
-        if re.search("pipeline|generate-logs|tables prod", shown.command)
-        else (),
-    )
+    shown
     for shown in OURS
     if shown.block.mark != "run"
     and not any(f"rollcall {words}" in shown.command for words in ELSEWHERE)
@@ -76,7 +70,7 @@ def test_a_command_prints_what_is_shown(shown: Shown, workspace: Workspace) -> N
 
 
 @pytest.mark.timeout(3 * SECONDS)
-@pytest.mark.parametrize("shown", CALLED)
+@pytest.mark.parametrize("shown", CALLED, ids=str)
 def test_a_command_without_output_runs_where_the_reader_has_what_it_names(
     shown: Shown, workspace: Workspace
 ) -> None:

@@ -18,7 +18,11 @@ HEAP = ["-Xmx512m", "-Xms64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 CLUSTER_ID = "cm9sbGNhbGwtdGVzdHMtMQ"
 LOG4J1 = "log4j.rootLogger=WARN, out\nlog4j.appender.out=org.apache.log4j.ConsoleAppender\n"
 LOG4J1 += "log4j.appender.out.layout=org.apache.log4j.SimpleLayout\n"
-LOG4J1 += "log4j.logger.kafka.request.logger=DEBUG\n"
+LOG4J1 += "log4j.logger.kafka.request.logger=DEBUG, requests\n"
+LOG4J1 += "log4j.appender.requests=org.apache.log4j.FileAppender\n"
+LOG4J1 += "log4j.appender.requests.File=kafka-request.log\n"
+LOG4J1 += "log4j.appender.requests.layout=org.apache.log4j.PatternLayout\n"
+LOG4J1 += "log4j.appender.requests.layout.ConversionPattern=[%d] %p %m (%c)%n\n"
 
 
 def free_port() -> int:
@@ -52,6 +56,11 @@ class Process:
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
+
+    @property
+    def request_log(self) -> Path:
+        """In Kafka's own layout; releases before 4.0 write it here."""
+        return self.home / "kafka-request.log"
 
     def wait_until_listening(self, seconds: float = START_SECONDS) -> None:
         deadline = time.monotonic() + seconds
@@ -176,7 +185,7 @@ class Machine:
                 "-t", CLUSTER_ID, "-c", str(config), *options,
             ],
             capture_output=True, text=True, check=False, timeout=START_SECONDS,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL, cwd=self.folder,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
 
@@ -184,6 +193,7 @@ class Machine:
         return {
             "log.dirs": self.folder / "data" / name,
             "offsets.topic.replication.factor": 1,
+            "offsets.topic.num.partitions": 1,
             "transaction.state.log.replication.factor": 1,
             "transaction.state.log.min.isr": 1,
             "num.network.threads": 2,

@@ -3,17 +3,15 @@
 Only the files are needed, no broker runs.
 """
 
-import zipfile
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rollcall.protocol.dialects import Dialect, dialect, load_dialect
+from rollcall.protocol.dialects import Dialect, dialect
 from rollcall.protocol.schema import FieldSpec, StructSpec
 from rollcall.protocol.versions import NO_VERSIONS
-from tests.kafka.jars import Release, jars_of
+from tests.kafka.schema_files import kafkas_own
 from tests.protocol.strategies import Chance, Maker, full_message
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
@@ -29,13 +27,7 @@ RELEASED = dialect("released")
 def schemas(tmp_path_factory: pytest.TempPathFactory) -> Any:
     @cache
     def of(version: str) -> Dialect:
-        folder = tmp_path_factory.mktemp(f"schemas-{version}")
-        jar = jars_of(Release(version)) / f"kafka-clients-{version}.jar"
-        with zipfile.ZipFile(jar) as archive:
-            for name in archive.namelist():
-                if name.startswith("common/message/") and name.endswith(".json"):
-                    (folder / Path(name).name).write_bytes(archive.read(name))
-        return load_dialect(version, folder)
+        return kafkas_own(version, tmp_path_factory.mktemp(f"schemas-{version}"))
 
     return of
 

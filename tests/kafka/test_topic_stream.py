@@ -1,7 +1,6 @@
 """A topic of a real broker as the source of lines, through Spark's Kafka connector."""
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -13,13 +12,16 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
+from rollcall.pipeline.session import IF_SMALL, QUICK_START
 from tests.kafka.brokers import Machine, Process
 from tests.kafka.jars import CACHE, COPY_DEPENDENCIES, FETCH_SECONDS, ROOT, Release
 from tests.pipeline.running import line, lines, put, requests, sums
 
-pytestmark = [pytest.mark.kafka, pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
 
 TOPIC = "request-logs"
+SOON = {"kafka.request.timeout.ms": "3000", "kafka.default.api.timeout.ms": "4000"}
+"""A broker that does not answer is given up after seconds."""
 # A set of which each part is published, and which was seen to work with the Spark that is pinned.
 CONNECTOR = {
     "spark-sql-kafka-0-10_2.13": ("org.apache.spark", "4.2.0"),
@@ -93,25 +95,47 @@ def command(*arguments: str) -> list[str]:
 
 def stream(broker: Process, topic: str, tables: Path, connector: str, *more: str) -> list[str]:
     source = f"kafka://127.0.0.1:{broker.port}/{topic}"
-    settings = ["--conf", f"spark.jars={connector}", "--master", "local[2]"]
-    return command("stream", source, "--tables", str(tables), *settings, *more)
+    conf = {**IF_SMALL, **SOON, "spark.jars": connector}
+    conf["spark.driver.extraJavaOptions"] = QUICK_START
+    settings = [word for name, value in conf.items() for word in ("--conf", f"{name}={value}")]
+    where = ["--tables", str(tables), "--master", "local[2]"]
+    return command("stream", source, *where, *settings, *more)
 
 
 def run(words: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, check=False, timeout=400)
 
 
-def test_a_topic_makes_the_tables_of_a_file_with_the_same_lines(
+def wait_for_a_commit(tables: Path, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 300
+    while not list((tables / "manifests").glob("*.json")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_a_broker_that_goes_ends_the_stream_and_later_it_goes_on_where_it_stopped(
     broker: Process, connector: str, tmp_path: Path
 ) -> None:
-    for first in (0, 20):
-        send(broker, TOPIC, [line(number) for number in range(first, first + 20)])
-        result = run(stream(broker, TOPIC, tmp_path / "topic", connector, "--trigger", "once"))
-        assert result.returncode == 0, result.stderr
+    tables = tmp_path / "topic"
+    send(broker, TOPIC, [line(number) for number in range(20)])
+    words = stream(broker, TOPIC, tables, connector, "--trigger", "1s")
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        wait_for_a_commit(tables, process)
+        broker.stop()
+        _, told = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert f"error: the stream of kafka://127.0.0.1:{broker.port}/{TOPIC} ended" in told
+    assert "it goes on where it stopped" in told
+    broker.start()
+    broker.wait_until_listening()
+    send(broker, TOPIC, [line(number) for number in range(20, 40)])
+    result = run(stream(broker, TOPIC, tables, connector, "--trigger", "once"))
+    assert result.returncode == 0, result.stderr
     log = put(tmp_path / "a.log", lines(40))
     result = run(command("run", str(log), "--tables", str(tmp_path / "file")))
     assert result.returncode == 0, result.stderr
-    assert sums(tmp_path / "topic") == sums(tmp_path / "file")
+    assert sums(tables) == sums(tmp_path / "file")
 
 
 def test_a_stream_killed_with_9_goes_on_and_counts_each_line_once(
@@ -122,12 +146,8 @@ def test_a_stream_killed_with_9_goes_on_and_counts_each_line_once(
     send(broker, topic, envelope[:30])
     fields = ["--line-field", "message", "--broker-field", "host.name"]
     words = stream(broker, topic, tables, connector, "--trigger", "1s", *fields)
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, env=os.environ) as process:
-        deadline = time.monotonic() + 300
-        while not list((tables / "manifests").glob("*.json")):
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, text=True) as process:
+        wait_for_a_commit(tables, process)
         process.send_signal(signal.SIGKILL)
     send(broker, topic, envelope[30:])
     result = run(stream(broker, topic, tables, connector, "--trigger", "once", *fields))
@@ -135,19 +155,10 @@ def test_a_stream_killed_with_9_goes_on_and_counts_each_line_once(
     assert requests(tables) == 60
 
 
-def test_a_broker_that_is_gone_ends_the_stream_with_a_hint(
-    broker: Process, connector: str, tmp_path: Path
-) -> None:
-    soon = [
-        "--conf",
-        "kafka.request.timeout.ms=3000",
-        "--conf",
-        "kafka.default.api.timeout.ms=4000",
-    ]
+def test_a_broker_that_is_not_there_is_told_with_a_hint(connector: str, tmp_path: Path) -> None:
     gone = Process.__new__(Process)
     gone.port = 1
-    words = stream(gone, TOPIC, tmp_path / "tables", connector, "--trigger", "once", *soon)
-    result = run(words)
+    result = run(stream(gone, TOPIC, tmp_path / "tables", connector, "--trigger", "once"))
     assert result.returncode == 1
     assert "error: the stream of kafka://127.0.0.1:1/request-logs ended" in result.stderr
-    assert "it goes on where it stopped" in result.stderr
+    assert "is the broker up, and does the topic exist?" in result.stderr

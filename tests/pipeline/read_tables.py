@@ -1,6 +1,7 @@
 """Logs through the pipeline, and what is then in the tables, as plain Python values."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import duckdb
 from pyspark.sql import SparkSession
 
 from rollcall.pipeline.batch import Job
+from rollcall.pipeline.folder_stream import FolderStream
 from rollcall.pipeline.places import LocalPlace
 from rollcall.pipeline.recipes import request_logs
 from rollcall.pipeline.run import Result, run
@@ -19,23 +21,35 @@ from rollcall.tables.views import select
 from rollcall.tables.writers import open_writer
 
 
-def pipeline_run(
-    spark: SparkSession, folder: Path, logs: Sequence[Path], **settings: Any
-) -> Result:
-    """Every log is named, so that one which was just written is read, too."""
+@contextmanager
+def a_job(spark: SparkSession, folder: Path) -> Iterator[Job]:
     store = LocalStore(folder)
     make_tables(store, "tests")
     here = LocalPlace()
     with open_writer(store, "a test") as writer:
-        job = Job(
+        yield Job(
             spark=spark,
             writer=writer,
             place_of=lambda _: here,
-            recipe=request_logs(SourceSettings(**settings)),
+            recipe=request_logs(SourceSettings()),
             cluster="test",
             allow_rejects=True,
         )
+
+
+def pipeline_run(spark: SparkSession, folder: Path, logs: Sequence[Path]) -> Result:
+    """Every log is named, so that one which was just written is read, too."""
+    with a_job(spark, folder) as job:
         return run(job, [str(log) for log in logs], lambda _: None)
+
+
+def stream_looks(spark: SparkSession, folder: Path, looks: Sequence[Sequence[Path]]) -> None:
+    """A stream that finds some of the logs at each look."""
+    with a_job(spark, folder) as job:
+        stream = FolderStream(job, (), lambda _: None, lambda _: None)
+        for logs in looks:
+            stream.wanted = [*stream.wanted, *map(str, logs)]
+            stream.once()
 
 
 def rows_of(folder: Path, table: str) -> list[dict[str, Any]]:

@@ -4,7 +4,8 @@ import gzip
 import json
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -27,6 +28,22 @@ from rollcall.tables.writers import open_writer
 START = datetime(2026, 3, 1, 10)  # noqa: DTZ001 - a log names no zone
 OLD = 7200.0
 """How long ago a log was written that is not written any more, in seconds."""
+
+
+@contextmanager
+def spark_settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    """Other settings of a session, for a while."""
+    before = {name: spark.conf.get(name, None) for name in wanted}
+    for name, value in wanted.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, earlier in before.items():
+            if earlier is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, earlier)
 
 
 def line(number: int, **facts: Any) -> str:

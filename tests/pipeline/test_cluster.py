@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pyspark
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.pipeline.processes import says, start
-from tests.pipeline.running import lines, put, rows, sums
+from tests.pipeline.running import lines, put, read, rows, sums
 
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 MASTER = "org.apache.spark.deploy.master.Master"
@@ -67,9 +68,10 @@ def cluster(folder: Path) -> Iterator[str]:
         yield address
 
 
-@pytest.mark.spark
 @pytest.mark.timeout(900)
-def test_a_cluster_of_two_workers_makes_the_same_tables(tmp_path: Path) -> None:
+def test_a_cluster_of_two_workers_makes_the_same_tables(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     logs = [
         put(tmp_path / "logs" / name, lines(300, first=number * 300) + "odd\n")
         for number, name in enumerate(["a.log", "b.log.gz", "kafka-request.log"])
@@ -80,10 +82,9 @@ def test_a_cluster_of_two_workers_makes_the_same_tables(tmp_path: Path) -> None:
         "spark.sql.shuffle.partitions": "4",
     }
     with cluster(tmp_path) as master:
-        for name, where in (("local", "local[2]"), ("cluster", master)):
-            settings = {"master": where, "tables": str(tmp_path / name), "conf": conf}
-            with start(json.dumps(settings), *logs) as process:
-                assert (says(process), says(process)) == ("ready", "done")
+        settings = {"master": master, "tables": str(tmp_path / "cluster"), "conf": conf}
+        with start(json.dumps(settings), *logs) as process:
+            assert (says(process), says(process)) == ("ready", "done")
         used = [
             number
             for number in (1, 2)
@@ -91,6 +92,7 @@ def test_a_cluster_of_two_workers_makes_the_same_tables(tmp_path: Path) -> None:
             or "Asked to launch executor" in (tmp_path / f"worker-{number}.log").read_text()
         ]
     assert used == [1, 2]
+    read(spark, tmp_path / "local", *logs)
     assert sums(tmp_path / "cluster") == sums(tmp_path / "local")
     for table, apart in (("rejects", []), ("files", ["read_at"])):
         assert rows(tmp_path / "cluster", table, apart) == rows(tmp_path / "local", table, apart)

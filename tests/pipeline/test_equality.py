@@ -12,20 +12,30 @@ from pyspark.sql import SparkSession
 
 from rollcall.pipeline.generate import GenerateSettings, generate_logs
 from tests.pipeline.hostile_lines import write_hostile_log
-from tests.pipeline.read_tables import pipeline_run, rows_of, sums_of
+from tests.pipeline.read_tables import pipeline_run, rows_of, stream_looks, sums_of
 from tests.pipeline.reference_reader import Tables, read_files
+from tests.pipeline.running import spark_settings
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(1200)]
+pytestmark = pytest.mark.timeout(900)
 
 REAL = Path(__file__).parents[1] / "data" / "logs"
-LINES = 100_000
 CLUSTER = "test"
 
 
 @pytest.fixture(scope="module")
-def logs(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+def spark(compiling_spark: SparkSession) -> SparkSession:
+    return compiling_spark
+
+
+@pytest.fixture(scope="module")
+def logs(
+    spark: SparkSession,
+    tmp_path_factory: pytest.TempPathFactory,
+    pytestconfig: pytest.Config,
+) -> list[Path]:
     folder = tmp_path_factory.mktemp("mixed")
-    generate_logs(spark, GenerateSettings(lines=LINES, brokers=13), str(folder / "made"))
+    lines = pytestconfig.getoption("--mixed-lines")
+    generate_logs(spark, GenerateSettings(lines=lines, brokers=13), str(folder / "made"))
     made = sorted((folder / "made").glob("broker-*/*"))
     return [*made, *sorted(REAL.glob("*.gz")), write_hostile_log(folder / "hostile.log")]
 
@@ -99,22 +109,19 @@ def test_every_line_is_a_request_skipped_or_rejected(tables: Path, expected: Tab
     }
 
 
-def test_any_order_of_files_and_any_cut_give_the_same_tables(
+def test_a_stream_of_files_in_any_order_and_cut_gives_the_same_tables(
     spark: SparkSession, logs: list[Path], tables: Path, tmp_path: Path
 ) -> None:
-    size, tasks = "spark.sql.files.maxPartitionBytes", "spark.sql.shuffle.partitions"
-    before = {name: spark.conf.get(name) for name in (size, tasks)}
-    spark.conf.set(size, "300k")
-    spark.conf.set(tasks, "7")
-    try:
-        for part in (logs[1::2][::-1], logs[::2]):
-            pipeline_run(spark, tmp_path / "other", part)
-    finally:
-        for name, value in before.items():
-            spark.conf.set(name, str(value))
-    assert sums_of(tmp_path / "other", "usage") == sums_of(tables, "usage")
+    otherwise = {
+        "spark.sql.files.maxPartitionBytes": "300k",
+        "spark.sql.shuffle.partitions": "7",
+    }
+    other = tmp_path / "other"
+    with spark_settings(spark, otherwise):
+        stream_looks(spark, other, [logs[1::2][::-1], logs[::2]])
+    assert sums_of(other, "usage") == sums_of(tables, "usage")
     for table in ("connections", "brokers", "rejects"):
-        assert _as_set(tmp_path / "other", table) == _as_set(tables, table), table
+        assert _as_set(other, table) == _as_set(tables, table), table
 
 
 def _as_set(folder: Path, table: str) -> set[str]:

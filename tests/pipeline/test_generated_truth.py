@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 from rollcall.errors import RollcallError
 from rollcall.pipeline.generate import GenerateSettings, generate_logs
 from tests.pipeline.reference_reader import Tables, cut, read_files
+from tests.pipeline.running import spark_settings
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 LINES = 12_000
 
 
@@ -111,15 +111,10 @@ def test_the_fleet_has_all_that_was_asked_for(truth: dict[str, Any]) -> None:
 def test_the_same_seed_gives_the_same_bytes_however_the_work_is_cut(
     spark: SparkSession, made: Path, tmp_path: Path
 ) -> None:
-    before = spark.conf.get("spark.sql.shuffle.partitions")
-    spark.conf.set("spark.sql.shuffle.partitions", "5")
-    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
-    try:
+    otherwise = {"spark.sql.shuffle.partitions": "5", "spark.sql.autoBroadcastJoinThreshold": "-1"}
+    with spark_settings(spark, otherwise):
         settings = GenerateSettings(lines=LINES, brokers=13, seed=11)
         generate_logs(spark, settings, str(tmp_path / "again"))
-    finally:
-        spark.conf.set("spark.sql.shuffle.partitions", str(before))
-        spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
     for path in made.glob("broker-*/*"):
         assert path.read_bytes() == (tmp_path / "again" / path.relative_to(made)).read_bytes()
 

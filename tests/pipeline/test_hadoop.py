@@ -16,8 +16,6 @@ from rollcall.tables.stores import Entry
 from rollcall.tables.writers import open_writer
 from tests.pipeline.running import lines, put, requests
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
-
 
 @pytest.fixture
 def store(spark: SparkSession, tmp_path: Path) -> HadoopStore:

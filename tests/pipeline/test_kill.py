@@ -14,10 +14,9 @@ from tests.pipeline.processes import says, start
 from tests.pipeline.running import lines, put, rows, sums
 
 FILES = 6
-LINES = 400
+LINES = 150
 
 
-@pytest.mark.spark
 @pytest.mark.timeout(1800)
 def test_a_run_killed_again_and_again_ends_with_the_tables_of_an_undisturbed_one(
     tmp_path: Path, request: pytest.FixtureRequest

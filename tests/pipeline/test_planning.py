@@ -2,6 +2,7 @@
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,11 @@ def test_what_may_not_be_read_is_an_error(tmp_path: Path) -> None:
         plan(tmp_path / "a.log")
 
 
+def test_a_disk_that_fails_is_an_error() -> None:
+    with pytest.raises(SourceError, match="/proc/self/mem cannot be read: Input/output error"):
+        list(PLACE.chunks("/proc/self/mem", 0, 1))
+
+
 def test_a_log_still_being_written_is_left_and_listed(tmp_path: Path) -> None:
     put(tmp_path / "kafka-request.log", lines(1))
     put(tmp_path / "young.log", lines(2), age=30)
@@ -108,6 +114,31 @@ def test_what_was_read_is_not_read_again_under_any_name(
     known = as_known(plan(put(tmp_path / "a.log", lines(count))))
     done = plan(put(tmp_path / name, lines(count)), known=known)
     assert (names(done), done.already) == ([], 1)
+
+
+@pytest.mark.parametrize("count", [60, 500], ids=["short", "longer than 64 KB"])
+@pytest.mark.parametrize("kept", [1, 2, 7, 50])
+@pytest.mark.parametrize("name", ["b.log", "b.log.gz"])
+def test_a_copy_that_was_cut_off_is_not_read_again(
+    tmp_path: Path, name: str, kept: int, count: int
+) -> None:
+    known = as_known(plan(put(tmp_path / "a.log", lines(count))))
+    done = plan(put(tmp_path / name, lines(kept) + "half"), known=known)
+    assert (names(done), done.already) == ([], 1)
+
+
+@pytest.mark.parametrize("count", [60, 500], ids=["short", "longer than 64 KB"])
+def test_a_short_log_that_begins_as_one_that_was_read_is_read(tmp_path: Path, count: int) -> None:
+    known = as_known(plan(put(tmp_path / "a.log", lines(count))))
+    assert names(plan(put(tmp_path / "b.log", lines(9) + lines(20, first=70)), known=known))
+
+
+def test_what_was_read_when_only_one_hash_was_kept_is_not_read_again(tmp_path: Path) -> None:
+    path = put(tmp_path / "a.log", lines(500))
+    early = [
+        replace(row, fingerprint=row.fingerprint.split("-")[0]) for row in as_known(plan(path))
+    ]
+    assert plan(path, known=early).already == 1
 
 
 @pytest.mark.parametrize("count", [3, 500], ids=["short", "longer than 64 KB"])

@@ -4,15 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pyspark.sql import SparkSession
 
 from rollcall.pipeline.recipes import ROLL_CALLS
 from rollcall.tables.columns import TABLES
 from rollcall.tables.manifests import Counts
 from tests.pipeline.running import put, read, rows
-
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 
 
 def told(number: int, **more: Any) -> str:
@@ -77,6 +74,19 @@ def test_a_broker_that_answers_differently_is_another_row(
     text = told(0) + told(1, trouble="refused") + told(2) + told(3, start_time={"ms": 1})
     read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text, age=0))
     assert sorted(row["answers"] for row in brokers(tmp_path / "tables")) == [1, 1, 2]
+
+
+def test_536_5_every_start_time_is_kept_with_when_it_was_first_and_last_told(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    later = {"ms": 1_772_359_260_000, "source": "reported"}
+    text = told(0) + told(1) + told(2, start_time=later) + told(5, start_time=later)
+    read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text, age=0))
+    seen = sorted(
+        (str(row["start_time"]), row["first_seen"].minute, row["last_seen"].minute)
+        for row in brokers(tmp_path / "tables")
+    )
+    assert seen == [("2026-02-25 06:13:20", 0, 1), ("2026-03-01 10:01:00", 2, 5)]
 
 
 def test_a_line_of_something_else_is_rejected(spark: SparkSession, tmp_path: Path) -> None:

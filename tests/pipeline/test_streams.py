@@ -23,8 +23,6 @@ from rollcall.tables.stores import LocalStore
 from rollcall.tables.writers import open_writer
 from tests.pipeline.running import line, lines, put, read, requests, rows, sums
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
-
 
 @contextmanager
 def job(spark: SparkSession, tables: Path) -> Iterator[Job]:

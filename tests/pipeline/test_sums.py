@@ -130,12 +130,11 @@ def test_lines_in_are_requests_and_skipped_and_rejects(summed: Summed) -> None:
     lines = [json_line(), json_line("é"), text_line("G"), "", "x (a.b)", "nonsense"]
     assert row["bytes_read"] == sum(len(line.encode()) + 1 for line in lines)
     assert (row["levels"], row["forms"]) == (1 << 1, 1 << 6 | 1 << 7)
-    check_lines([row.asDict()], lines_in=6)
+    check_lines([row.asDict()])
 
 
 def test_a_lost_line_is_an_error() -> None:
     row = {"file": "log", "lines": 3, "requests": 1, "skipped": 1, "rejected": 0}
     with pytest.raises(PipelineError, match="3 lines, but 1 requests, 1 skipped and 0 rejected"):
         check_lines([row])
-    with pytest.raises(PipelineError, match="4 lines were read, but 3 were counted"):
-        check_lines([row | {"rejected": 1}], lines_in=4)
+    check_lines([row | {"rejected": 1}])

@@ -15,6 +15,7 @@ from rollcall.tables.columns import FORMS, TABLES
 from rollcall.tables.folder import make_tables
 from rollcall.tables.manifests import Counts, Kind, Manifest, Part, file_name
 from rollcall.tables.stores import LocalStore
+from rollcall.tables.totals import TOTALS, total
 from rollcall.tables.views import duckdb_type, text
 
 DAY0 = datetime(2026, 10, 1)  # noqa: DTZ001 - the tables hold UTC without a zone
@@ -154,13 +155,17 @@ class Made:
         )
         return self
 
-    def write(self, folder: Path) -> Path:
-        store = LocalStore(folder)
-        make_tables(store, "a test")
+    def write(self, folder: Path, *, totals: bool = False) -> Path:
+        """With totals, as a compaction leaves them; without, as a batch does."""
+        make_tables(LocalStore(folder), "a test")
+        return self.write_more(folder, 1, totals=totals)
+
+    def write_more(self, folder: Path, number: int, *, totals: bool = False) -> Path:
+        """Another batch into tables that are there."""
         connection = duckdb.connect()
         parts = {}
         for name, rows in self.rows.items():
-            part = f"parts/0000000001/{name}/part-0.parquet"
+            part = f"parts/{number:010}/{name}/part-0.parquet"
             (folder / part).parent.mkdir(parents=True, exist_ok=True)
             columns = {it.name: duckdb_type(it.type) for it in TABLES[name].columns}
             unknown = {column for row in rows for column in row} - columns.keys()
@@ -172,8 +177,13 @@ class Made:
             connection.execute(f"INSERT INTO {name} VALUES {marks}", values)
             connection.execute(f"COPY {name} TO {text(str(folder / part))} (FORMAT parquet)")
             parts[name] = (Part(part, (folder / part).stat().st_size),)
-        manifest = Manifest(1, Kind.BATCH, 0, parts=parts, counts=Counts())
-        store.create(file_name(1), manifest.to_json())
+        for name, table in TOTALS.items() if totals else ():
+            part = f"parts/{number:010}/{name}.parquet"
+            made = f"COPY ({total(table, 'usage')}) TO {text(str(folder / part))} (FORMAT parquet)"
+            connection.execute(made)
+            parts[name] = (Part(part, (folder / part).stat().st_size),)
+        manifest = Manifest(number, Kind.BATCH, 0, parts=parts, counts=Counts())
+        LocalStore(folder).create(file_name(number), manifest.to_json())
         return folder
 
 

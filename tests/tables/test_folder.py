@@ -1,5 +1,6 @@
 """What is in a folder of tables: commits count, all else does not."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -74,10 +75,22 @@ def test_a_manifest_survives_being_written_and_read() -> None:
     assert manifests.parse(manifest.to_json()) == manifest
 
 
-@pytest.mark.parametrize("content", [b"[]", b"{}", b'{"number": 1, "kind": "theft"}'])
+def test_an_early_manifest_that_does_not_tell_of_folding_is_read() -> None:
+    manifest = Manifest(7, Kind.BATCH, 1)
+    early = json.loads(manifest.to_json())
+    del early["folded_ms"]
+    assert manifests.parse(json.dumps(early).encode()) == manifest
+
+
+FOREIGN = json.dumps({**json.loads(Manifest(1, Kind.BATCH, 1).to_json()), "parts": []}).encode()
+
+
+@pytest.mark.parametrize("content", [b"[]", b"{}", b'{"number": 1, "kind": "theft"}', FOREIGN])
 def test_a_manifest_of_something_else_is_an_error(store: LocalStore, content: bytes) -> None:
     store.create(manifests.file_name(1), content)
-    with pytest.raises(TablesError, match="not what rollcall writes"):
+    with pytest.raises(
+        TablesError, match=r"0000000001\.json is not what rollcall writes"
+    ):
         read_tables(store)
 
 

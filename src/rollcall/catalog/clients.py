@@ -3,12 +3,13 @@
 What a client says of itself comes first, and is kept as it was said. A client that says
 nothing is inferred from its client id, which anyone may choose, and from the API versions
 that it used; both give candidates. Libraries that name themselves are no candidates for a
-nameless client on a broker that hears names.
+nameless client on a broker that hears names. Who is not seen to ask for the broker's versions
+and sends those of an old release may be any library that a setting holds down to that release.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -27,7 +28,7 @@ from rollcall.catalog.source import Source
 
 ENOUGH_AGREEING = 2
 ENOUGH_AGAINST = 2
-"""A client id is set aside when so many APIs speak against the library it names."""
+"""A client id is in doubt when so many APIs speak against the library it names."""
 
 
 class Clue(StrEnum):
@@ -86,7 +87,7 @@ def identify_library(
     seen = {key: versions for key, versions in seen.items() if versions}
     broker = None if broker_ranges is None else as_ranges(broker_ranges)
     matches = _possible(seen, broker)
-    candidates = _by_client_id(client_id, matches) or _by_versions(matches)
+    candidates = _by_client_id(client_id, matches, asked=API_VERSIONS in seen)
     return LibraryGuess(Source.INFERRED, candidates) if candidates else CANNOT_TELL
 
 
@@ -120,37 +121,50 @@ def _possible(seen: Seen, broker: Ranges | None) -> list[Match]:
     ]
 
 
-def _by_client_id(client_id: str | None, matches: list[Match]) -> tuple[LibraryCandidate, ...]:
-    found = []
+def _by_client_id(
+    client_id: str | None, matches: list[Match], *, asked: bool
+) -> tuple[LibraryCandidate, ...]:
+    """The library that the id names; one in doubt stays beside those that the versions name, as
+    not all versions of it are known. Of the Java clients they are: there the doubt decides."""
+    named, in_doubt = [], False
+    for library, version in _named_by(client_id):
+        ours = [match for match in matches if match.sender.library is library]
+        doubtful = version is None and _all_against(ours)
+        if doubtful and library.speaks_as_release:
+            continue
+        in_doubt = in_doubt or doubtful
+        named.append(_candidate(library, ours, Clue.CLIENT_ID, version))
+    if named and not in_doubt:
+        return tuple(named)
+    names = {candidate.library for candidate in named}
+    others = (it for it in _by_versions(matches, asked=asked) if it.library not in names)
+    return (*named, *others)
+
+
+def _named_by(client_id: str | None) -> Iterator[tuple[Library, Release | None]]:
     for library in known_libraries().values():
         for pattern in library.client_ids:
             fits = pattern.fullmatch(client_id or "")
-            if fits is None:
-                continue
-            version = parse_version(fits.groupdict().get("version"))
-            ours = [match for match in matches if match.sender.library is library]
-            if version is None and _all_against(ours):
-                continue
-            found.append(_candidate(library, ours, Clue.CLIENT_ID, version))
-    return tuple(found)
+            if fits is not None:
+                yield library, parse_version(fits.groupdict().get("version"))
 
 
 def _all_against(matches: list[Match]) -> bool:
     return bool(matches) and all(len(match.against) >= ENOUGH_AGAINST for match in matches)
 
 
-def _by_versions(matches: list[Match]) -> tuple[LibraryCandidate, ...]:
+def _by_versions(matches: list[Match], *, asked: bool) -> tuple[LibraryCandidate, ...]:
     """Libraries that nothing speaks against, and whose marks were seen."""
-    fitting = [
-        match
-        for match in matches
-        if not match.against and match.telling and len(match.agreeing) >= ENOUGH_AGREEING
-    ]
     by_library: dict[str, list[Match]] = {}
-    for match in fitting:
-        by_library.setdefault(match.sender.library.id, []).append(match)
+    for match in matches:
+        if not match.against and match.telling and len(match.agreeing) >= ENOUGH_AGREEING:
+            by_library.setdefault(match.sender.library.id, []).append(match)
     ranked = sorted(by_library.values(), key=lambda ms: -max(len(m.telling) for m in ms))
-    return tuple(_candidate(ms[0].sender.library, ms, Clue.API_VERSIONS) for ms in ranked)
+    found = [_candidate(ms[0].sender.library, ms, Clue.API_VERSIONS) for ms in ranked]
+    if not asked and any(ms[0].sender.library.speaks_as_release for ms in ranked):
+        held = (it for it in known_libraries().values() if not it.asks_when_pinned)
+        found += [_candidate(it, [], Clue.API_VERSIONS) for it in held if it.id not in by_library]
+    return tuple(found)
 
 
 def _candidate(

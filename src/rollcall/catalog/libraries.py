@@ -38,6 +38,8 @@ class Signature:
 
     version: str | None
     apis: Mapping[int, frozenset[int]]
+    starts_with: Mapping[int, int]
+    """Of APIs that it sends in several versions: the one that it always begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class Need:
     wants_listed: Ranges
     basis: str
     source: str
+    only_with_sasl: bool = False
+    """Who uses no listener with SASL does not do that work."""
 
     def applies_to(self, version: Release | None) -> bool:
         return self.below is None or (version is not None and version < self.below)
@@ -77,6 +81,8 @@ class Library:
     caps: Mapping[int, int] | None = None
     pin: str | None = None
     """The setting that holds its API versions down; a newer library does not lift it."""
+    asks_when_pinned: bool = True
+    """Held down by it, it still asks a broker for its versions."""
     signatures: tuple[Signature, ...] = ()
     minimum: Minimum | None = None
     needs: tuple[Need, ...] = ()
@@ -152,8 +158,8 @@ class _Builder:
             self.where,
             row,
             needs={"library", "title", "names", "client_ids"},
-            may={"engine", "negotiates", "speaks_as_release", "caps", "pin", "signatures"}
-            | {"minimum", "needs", "notes"},
+            may={"engine", "negotiates", "speaks_as_release", "caps", "pin", "asks_when_pinned"}
+            | {"signatures", "minimum", "needs", "notes"},
         )
         return Library(
             id=self.id,
@@ -165,6 +171,7 @@ class _Builder:
             speaks_as_release=row.get("speaks_as_release", False),
             caps={self.key(api): high for api, high in row.get("caps", {}).items()},
             pin=row.get("pin"),
+            asks_when_pinned=row.get("asks_when_pinned", True),
             signatures=tuple(self.signature(it) for it in row.get("signatures", [])),
             minimum=self.minimum(row.get("minimum")),
             needs=tuple(self.need(need) for need in row.get("needs", [])),
@@ -192,7 +199,11 @@ class _Builder:
         if not row["apis"]:
             complain(FILE, self.where, "a signature is empty", "give the versions it sends")
         versions = {self.key(api): frozenset(sent) for api, sent in row["apis"].items()}
-        return Signature(row["version"], versions)
+        first = {self.key(api): version for api, version in row.get("starts_with", {}).items()}
+        for key, version in first.items():
+            if version not in versions.get(key, ()):
+                complain(FILE, self.where, f"starts with {version} of key {key}", "add it to apis")
+        return Signature(row["version"], versions, first)
 
     def minimum(self, row: Row | None) -> Minimum | None:
         if row is None:
@@ -205,7 +216,7 @@ class _Builder:
             self.where,
             row,
             needs={"below", "work", "basis", "source"},
-            may={"uses", "wants_listed"},
+            may={"uses", "wants_listed", "only_with_sasl"},
         )
         if not row.keys() & {"uses", "wants_listed"}:
             complain(FILE, self.where, f"{row['work']}: needs nothing", "give uses or wants_listed")
@@ -216,6 +227,7 @@ class _Builder:
             wants_listed=self.ranges(row.get("wants_listed", {})),
             basis=row["basis"],
             source=row["source"],
+            only_with_sasl=row.get("only_with_sasl", False),
         )
 
     def ranges(self, row: Mapping[str, Any]) -> Mapping[int, Range]:

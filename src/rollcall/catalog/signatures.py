@@ -9,7 +9,7 @@ highest first, and a broker logs that also when it does not know it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from rollcall.catalog.apis import known_apis
@@ -37,6 +37,7 @@ class Sender:
     negotiates: bool
     tells: bool
     """It names itself to a broker that can hear it."""
+    starts_with: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +59,27 @@ def compare(sender: Sender, seen: Seen, broker: Ranges | None) -> Match:
     """What speaks for a sender and what against it, in the APIs that both know."""
     agreeing, telling, against = set(), set(), set()
     for key in seen.keys() & sender.apis.keys():
-        if not seen[key] & _expected(sender, key, seen[key], broker):
+        if not seen[key] <= _expected(sender, key, seen[key], broker):
             against.add(key)
             continue
         agreeing.add(key)
         if key == API_VERSIONS or broker is None or _below(seen[key], key, broker):
             telling.add(key)
-    if API_VERSIONS in seen and API_VERSIONS not in sender.apis and sender.apis:
-        against.add(API_VERSIONS)
-    return Match(sender, frozenset(agreeing), frozenset(telling), frozenset(against))
+    if API_VERSIONS in seen:  # its start was seen
+        against.update(_missing(sender, seen, broker))
+        if API_VERSIONS not in sender.apis and sender.apis:
+            against.add(API_VERSIONS)
+    return Match(
+        sender, frozenset(agreeing - against), frozenset(telling - against), frozenset(against)
+    )
+
+
+def _missing(sender: Sender, seen: Seen, broker: Ranges | None) -> Iterator[int]:
+    """APIs in which the version that it begins with was not seen."""
+    for key, version in sender.starts_with.items():
+        high = broker[key].high if broker and key in broker else version
+        if key in seen and min(version, high) not in seen[key]:
+            yield key
 
 
 def _below(versions: frozenset[int], key: int, broker: Ranges) -> bool:
@@ -78,14 +91,15 @@ def _expected(
 ) -> frozenset[int]:
     own = sender.apis[key]
     if key == API_VERSIONS:  # it asks with one of its own first, whatever comes after
-        return own if max(versions) in own else frozenset()
+        return versions if max(versions) in own else frozenset()
     if not sender.negotiates:
         return own
     if broker is None:
         return frozenset(range(max(own))) | own
     if key not in broker:
         return frozenset()
-    return frozenset(min(version, broker[key].high) for version in own)
+    # `broker` is what all brokers have: one that is upgraded already may have agreed on more
+    return frozenset(v for high in own for v in range(min(high, broker[key].high), high + 1))
 
 
 def _senders(library: Library) -> Iterator[Sender]:
@@ -98,6 +112,7 @@ def _senders(library: Library) -> Iterator[Sender]:
             signature.apis,
             negotiates=library.negotiates,
             tells=_tells(library, signature),
+            starts_with=signature.starts_with,
         )
 
 
@@ -105,7 +120,8 @@ def _tells(library: Library, signature: Signature) -> bool:
     since = library.tells_since
     if since is None or signature.version is None:
         return False
-    return Release.parse(signature.version) >= since
+    asks = max(signature.apis.get(API_VERSIONS, frozenset({0})))
+    return asks >= NAMES_FROM and Release.parse(signature.version) >= since
 
 
 def _releases(library: Library) -> Iterator[Sender]:

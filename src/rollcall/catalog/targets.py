@@ -44,6 +44,7 @@ class Risk:
     fixed_in: Release | None = None
     basis: str = "derived"
     source: str | None = None
+    only_with_sasl: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,16 @@ def _needs(library: Library, version: Release | None, target: Release) -> Iterat
 
 
 def _risk(need: Need, key: int, range_: Range, lack: Lack) -> Risk:
-    return Risk(key, range_, lack, need.work, need.below, need.basis, need.source)
+    return Risk(
+        key,
+        range_,
+        lack,
+        need.work,
+        need.below,
+        need.basis,
+        need.source,
+        need.only_with_sasl,
+    )
 
 
 def _gaps(library: Library, version: Release | None, target: Release) -> Iterator[Risk]:

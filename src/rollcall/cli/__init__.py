@@ -8,7 +8,8 @@ In reading order:
 
     app              the commands put together; where an error becomes a message and an exit code
     lazy             a group whose commands are loaded when they are called
-    output           text made safe for a terminal, tables, JSON
+    output           text made safe for a terminal, tables, JSON (json_text: quickly)
+    layout           tables as lines that fit a terminal
     protocol         `rollcall protocol`: the messages of the Kafka protocol
     cluster          `rollcall cluster`: an embedded cluster; cluster_view: how it is shown
     connections      `rollcall connections`: who is connected to each node

@@ -25,7 +25,7 @@ FIELDS = {
     "software": "software_name",
     "version": "software_version",
     "peer": "peer",
-    "since": "since",
+    "since (UTC)": "since",
     "requests": "requests",
 }
 """Column to what a node calls it."""
@@ -145,12 +145,19 @@ def _print_json(answers: Sequence[NodeAnswer]) -> None:
     )
 
 
+def _cell(row: Mapping[str, object], name: str) -> object:
+    if name == "since":  # to the second, as all tables tell times
+        return str(row.get(name))[:19].replace("T", " ")
+    return row.get(name)
+
+
 def _print_table(answers: Sequence[NodeAnswer]) -> None:
     rows: list[list[object]] = []
     for answer in answers:
+        node = answer.url.removeprefix("http://")
         if answer.error is not None:
-            rows.append([answer.url, answer.error, *[None] * (len(FIELDS) - 1)])
-        rows += ([answer.url, *map(row.get, FIELDS.values())] for row in answer.connections)
+            rows.append([node, answer.error, *[None] * (len(FIELDS) - 1)])
+        rows += ([node, *map(partial(_cell, row), FIELDS.values())] for row in answer.connections)
     shown = sum(len(answer.connections) for answer in answers)
     total = sum(answer.total for answer in answers)
     title = f"{total} connections" if shown == total else f"{shown} of {total} connections"

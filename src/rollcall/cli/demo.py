@@ -7,10 +7,12 @@ import json
 import os
 import secrets
 import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -208,13 +210,20 @@ async def _log_acts(stage: Stage, lines: str, request_logs: list[Path]) -> None:
 
 
 def _say_what_next(stage: Stage) -> None:
-    tables, page = stage.folder / "tables", stage.folder / PAGE
+    tables, page, rollcall = stage.folder / "tables", stage.folder / PAGE, _program()
     stage.say(f"Done in {stage.seconds:.0f} s, and nothing is left running. Try next:")
     for command, why in (
         (f"open {page}", "what breaks, as one page that can be mailed"),
-        (f"rollcall report trouble --tables {tables}", "who misbehaves"),
-        (f"rollcall tables list --tables {tables}", "what the answers rest on"),
-        ("rollcall cluster start", "a cluster to point your own clients at"),
-        ("rollcall brokers YOUR_BROKER:9092", "the roll call of your own cluster"),
+        (f"{rollcall} report trouble --tables {tables}", "who misbehaves"),
+        (f"{rollcall} tables list --tables {tables}", "what the answers rest on"),
+        (f"{rollcall} cluster start", "a cluster to point your own clients at"),
+        (f"{rollcall} brokers YOUR_BROKER:9092", "the roll call of your own cluster"),
     ):
-        stage.say(f"  {command:<60} # {why}")
+        stage.say(f"  # {why}")
+        stage.say(f"  {command}")
+
+
+def _program() -> str:
+    """How the reader calls us: `make demo` leaves nothing on the PATH."""
+    called = Path(sys.argv[0])
+    return str(called) if called.name == "rollcall" and not which("rollcall") else "rollcall"

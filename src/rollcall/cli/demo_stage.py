@@ -124,7 +124,7 @@ class Stage:
             await asyncio.shield(_end(process))
 
     def _print(self, text: Text) -> None:
-        self._console.print(text, soft_wrap=True)
+        self._console.print(text, soft_wrap=not self._console.is_terminal)
         sys.stdout.flush()  # the next line may be a command's own
 
 

@@ -2,19 +2,17 @@
 
 Names that a peer or a log line tells are text that anyone may choose: an escape sequence in a
 client id must not move the cursor of the operator who reads it, nor a `[red]` in it colour his
-table. Rich gives colours on a terminal only, and none where NO_COLOR is set.
+table. Rich gives colours on a terminal only, and none where NO_COLOR is set; it takes its time to
+load, so that only who prints with it does.
 """
 
 import json
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
+from itertools import compress
 
-from rich import box
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
+from rollcall.cli.json_text import json_text
 from rollcall.errors import RollcallError
 
 
@@ -28,6 +26,24 @@ def safe_text(value: object) -> str:
     )
 
 
+def print_lines(lines: Iterable[str]) -> None:
+    """Sentences: on a terminal broken between words, what follows a little further in."""
+    width = _terminal_width()
+    for line in map(safe_text, lines):
+        if width is not None and len(line) > width:
+            lead = line[: len(line) - len(line.lstrip())] + "  "
+            line = textwrap.fill(line, width, subsequent_indent=lead, break_on_hyphens=False)
+        print(line)
+
+
+def _terminal_width() -> int | None:
+    """None where there is no terminal."""
+    from rich.console import Console
+
+    console = Console()
+    return console.width if console.is_terminal else None
+
+
 def print_table(
     columns: Sequence[str],
     rows: Iterable[Sequence[object]],
@@ -35,60 +51,42 @@ def print_table(
     title: str | None = None,
     right: Sequence[str] = (),
 ) -> None:
-    """Cells as text, None as an empty cell; the columns named in `right` (figures) end flush."""
+    """Cells as text, None as an empty cell; the columns named in `right` (figures) end flush.
+
+    On a terminal rows are made to fit, and columns that are empty are left out. For a file or
+    `grep` a row is one line, however long, with all columns.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    from rollcall.cli.layout import Layout
+
     console = Console(highlight=False)
-    if not console.is_terminal:
-        _print_plain(columns, rows, title, right)
-        return
-    table = Table(
-        title=_cell(title),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        show_edge=False,
-    )
-    for column in columns:
-        table.add_column(
-            _cell(column), justify="right" if column in right else "left", overflow="fold"
-        )
-    for row in rows:
-        table.add_row(*map(_cell, row))
-    console.print(table)
-
-
-def _print_plain(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    title: str | None,
-    right: Sequence[str],
-) -> None:
-    """For a file or `grep`: a row is one line, however long, and ends with its last character."""
     texts = [["" if cell is None else safe_text(cell) for cell in row] for row in (columns, *rows)]
-    widths = [max(map(_width, column)) for column in zip(*texts, strict=True)]
-    lines = [
-        "   ".join(
-            " " * (width - _width(text)) + text
-            if column in right
-            else text + " " * (width - _width(text))
-            for text, width, column in zip(row, widths, columns, strict=True)
-        ).rstrip()
-        for row in texts
-    ]
-    rule = "─" * (sum(widths) + 3 * (len(widths) - 1))
-    titles = [] if title is None else [safe_text(title)]
-    print(*titles, lines[0], rule, *lines[1:], sep="\n")
+    if console.is_terminal:
+        texts = _without_empty_columns(texts)
+    figures = [index for index, column in enumerate(texts[0]) if column in right]
+    layout = Layout.of(texts, figures, console.width if console.is_terminal else None)
+    if title is not None:
+        print(safe_text(title))
+    for line in layout.lines(texts[0]):
+        console.print(Text(line, "bold"), soft_wrap=True)
+    print("─" * layout.width)
+    for row in texts[1:]:
+        print("\n".join(layout.lines(row)))
 
 
-def _width(text: str) -> int:
-    return len(text) if text.isascii() else cell_len(text)
+def _without_empty_columns(texts: list[list[str]]) -> list[list[str]]:
+    filled = [any(cells) for cells in zip(*texts[1:], strict=True)] or [True] * len(texts[0])
+    return [list(compress(row, filled)) for row in texts]
 
 
 def print_json(value: object) -> None:
     """The value as it is, for a program; what a terminal might obey is written as a JSON escape."""
     unicode = sys.stdout.encoding.lower().startswith("utf")
-    text = json.dumps(value, indent=2, ensure_ascii=not unicode, allow_nan=False)
-    # a line end stands between values, never in a string
-    print("\n".join(map(_json_line, text.split("\n"))))
+    text = json_text(value, ascii_only=not unicode)
+    lines = text.split("\n")  # a line end stands between values, never in a string
+    print(text if all(map(str.isprintable, lines)) else "\n".join(map(_json_line, lines)))
 
 
 def _json_line(line: str) -> str:
@@ -99,11 +97,10 @@ def _json_line(line: str) -> str:
 
 
 def print_error(error: RollcallError) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
     console = Console(stderr=True, highlight=False)
     console.print(Text.assemble(("error: ", "red"), safe_text(error.message)), soft_wrap=True)
     if error.hint is not None:
         console.print(Text.assemble(("hint: ", "cyan"), safe_text(error.hint)), soft_wrap=True)
-
-
-def _cell(value: object) -> Text:
-    return Text("" if value is None else safe_text(value))

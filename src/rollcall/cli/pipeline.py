@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="Read request logs into tables (on Spark).")
 
 SMALL_BYTES = 8 << 20
+STARTING = "starting Spark"
 
 LogsArgument = Annotated[
     list[str], typer.Argument(metavar="LOGS...", help="Files, folders or patterns.")
@@ -100,12 +101,15 @@ def run(
     config = replace(session_config(master, conf or ()), small=_is_small(logs))
     from rollcall.pipeline.run import run as read_logs
 
-    with _job(config, tables, f"rollcall pipeline run {' '.join(logs)}", recipe) as job:
+    what = f"rollcall pipeline run {' '.join(logs)}"
+    with (
+        ProgressLine(STARTING, quiet=as_json) as line,
+        _job(config, tables, what, recipe) as job,
+    ):
         job = replace(
             job, cluster=cluster, broker=broker, sources=tuple(logs), allow_rejects=allow_rejects
         )
-        with ProgressLine(quiet=as_json) as line:
-            result = read_logs(job, logs, line.show)
+        result = read_logs(job, logs, line.show)
         seconds = time.monotonic() - began
     if as_json:
         print_json(result_json(result, seconds))
@@ -132,10 +136,12 @@ def brokers(
     from rollcall.pipeline.run import run as read_logs
 
     config = replace(session_config(master, conf or ()), small=_is_small(rolls))
-    with _job(config, tables, "rollcall pipeline brokers", ROLL_CALLS) as job:
-        with ProgressLine(quiet=as_json) as line:
-            wanted = replace(job, cluster=cluster, sources=tuple(rolls))
-            result = read_logs(wanted, rolls, line.show)
+    with (
+        ProgressLine(STARTING, quiet=as_json) as line,
+        _job(config, tables, "rollcall pipeline brokers", ROLL_CALLS) as job,
+    ):
+        wanted = replace(job, cluster=cluster, sources=tuple(rolls))
+        result = read_logs(wanted, rolls, line.show)
         seconds = time.monotonic() - began
     if as_json:
         print_json(result_json(result, seconds))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import asdict
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from rollcall.cli.output import safe_text
@@ -24,23 +23,24 @@ SECONDS_BETWEEN = 10.0
 class ProgressLine:
     """One line on a terminal; elsewhere a line every ten seconds, on standard error."""
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, first: str = "", *, quiet: bool) -> None:
+        """On a terminal `first` is there until there is something to tell."""
+        self._first = first
         self._quiet = quiet
         self._moves = sys.stderr.isatty()
         self._end = "" if self._moves else "\n"
         self._shown = time.monotonic()
 
     def __enter__(self) -> Self:
+        self._replace(self._first)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
+        self._replace("")
+
+    def _replace(self, text: str) -> None:
         if self._moves and not self._quiet:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
     def show(self, progress: Progress) -> None:
         now = time.monotonic()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rollcall.cli.output import print_table, safe_text
+from rollcall.cli.output import print_lines, print_table
 from rollcall.cli.report_options import Asked
 from rollcall.reports.reading import Reader
 
@@ -57,15 +57,13 @@ def show(answer: Answer, asked: Asked, reader: Reader) -> None:
 
 
 def _print_text(answer: Answer) -> None:
-    print(safe_text(answer.headline[0].upper() + answer.headline[1:]) + ".")
-    for line in answer.rests_on:
-        print(f"  {safe_text(line)}")
+    headline = answer.headline[0].upper() + answer.headline[1:] + "."
+    print_lines([headline, *(f"  {line}" for line in answer.rests_on)])
     shown = [it for it in answer.things if answer.is_shown(it)]
     if shown:
         print()
         print_table(answer.columns, map(answer.cells, shown), right=RIGHT)
-    for lines in filter(None, map(answer.details, shown) if answer.details else ()):
-        print()
-        print(safe_text(lines[0]))
-        for line in lines[1:]:
-            print(f"  {safe_text(line)}")
+    details = filter(None, map(answer.details, shown) if answer.details else ())
+    print_lines(
+        line for first, *rest in details for line in ("", first, *(f"  {each}" for each in rest))
+    )

@@ -38,7 +38,7 @@ and how it runs:
     run            the logs that are there now
     folder_stream  a folder, again and again
     topic_stream   a topic, each line once
-    compact        many parts to few
+    compact        many parts to few; totals: what it adds up for the reports
     folding        what becomes of old rows
 
     generate       request logs of a made-up fleet, of any size

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.storagelevel import StorageLevel
 
+from rollcall.pipeline.checks import check_lines
 from rollcall.pipeline.errors import NotALogError
 from rollcall.pipeline.failures import BrokenInputError, explained
 from rollcall.pipeline.inputs import (
@@ -25,13 +26,14 @@ from rollcall.pipeline.lines import read_lines, with_line_numbers
 from rollcall.pipeline.places import Place
 from rollcall.pipeline.planning import Reading
 from rollcall.pipeline.recipes import Recipe
-from rollcall.pipeline.writing import Attempt, write_parts
-from rollcall.tables.columns import FILES, REJECTS
+from rollcall.pipeline.writing import Attempt, small_frame, write_parts
+from rollcall.tables.columns import COUNT, FILES, REJECTS, TEXT
 from rollcall.tables.manifests import Counts, Kind, Manifest
 from rollcall.tables.writers import Writer
 
 EXAMPLES = 3
 """Reasons that an example is shown of."""
+ORIGIN = {"file": TEXT, "original": TEXT, "lines_before": COUNT}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +103,7 @@ def _sum_and_commit(job: Job, attempt: Attempt, inputs: Sequence[Input]) -> Outc
     try:
         with explained(job.writer.store.address):
             counted = job.recipe.count_files(sums).collect()
+            check_lines(row.asDict() for row in counted)
             tallies = tally(inputs, counted)
             if unwhole := check_whole(tallies, job.place_of):
                 raise UnwholeError(unwhole)
@@ -143,11 +146,12 @@ def _number_rejects(job: Job, sums: DataFrame, tallies: Sequence[Tally]) -> Data
         before = each.given.reading.lines_before
         for row in each.rows:
             if row["rejected"]:
-                names.append((row["file"], each.given.reading.path, before))
+                name = {"file": row["file"], "original": each.given.reading.path}
+                names.append({**name, "lines_before": before})
             before += row["lines"]
     if not names:
         return None
-    origin = job.spark.createDataFrame(names, "file STRING, original STRING, lines_before BIGINT")
+    origin = small_frame(job.spark, ORIGIN, names)
     return (
         with_line_numbers(job.recipe.select_rejects(sums), job.recipe.count_blocks(sums))
         .join(F.broadcast(origin), "file")
@@ -157,11 +161,13 @@ def _number_rejects(job: Job, sums: DataFrame, tallies: Sequence[Tally]) -> Data
 
 
 def summarise(rejects: DataFrame) -> tuple[tuple[Example, ...], dict[str, int]]:
-    """How often each reason, and the first line of the commonest ones."""
+    """How many lines for each reason, and the first line of the commonest ones. A row may stand
+    for several lines, if it says so."""
+    lines = F.sum("lines") if "lines" in rejects.columns else F.count("*")
     first = F.min(F.struct("file", "line", "piece")).alias("first")
     rows = (
         rejects.groupBy("reason")
-        .agg(F.count("*").alias("lines"), first)
+        .agg(lines.alias("lines"), first)
         .orderBy(F.desc("lines"), "reason")
     ).collect()
     examples = tuple(Example(row["reason"], *row["first"]) for row in rows[:EXAMPLES])
@@ -170,9 +176,8 @@ def summarise(rejects: DataFrame) -> tuple[tuple[Example, ...], dict[str, int]]:
 
 def _file_rows(job: Job, tallies: Sequence[Tally]) -> DataFrame:
     now = datetime.fromtimestamp(job.writer.clock(), UTC).replace(tzinfo=None)
-    schema = ", ".join(f"{column.name} {column.type}" for column in FILES.columns)
-    rows = [_file_row(job, each, now) for each in tallies]
-    return job.spark.createDataFrame(rows, schema).coalesce(1)
+    columns = {column.name: column.type for column in FILES.columns}
+    return small_frame(job.spark, columns, [_file_row(job, each, now) for each in tallies])
 
 
 def _file_row(job: Job, each: Tally, now: datetime) -> dict[str, object]:

@@ -18,8 +18,9 @@ from pyspark.sql import functions as F
 from rollcall.pipeline.failures import explained
 from rollcall.pipeline.folding import Folding, fold
 from rollcall.pipeline.paths import for_spark
+from rollcall.pipeline.totals import total_frames
 from rollcall.pipeline.writing import Attempt, write_parts
-from rollcall.tables.columns import TABLES, USAGE, Merge, Table
+from rollcall.tables.columns import CONNECTION_HOURS, TABLES, USAGE, Merge, Table
 from rollcall.tables.folder import Snapshot
 from rollcall.tables.manifests import Counts, Kind, Manifest, Part
 from rollcall.tables.writers import Writer
@@ -27,6 +28,19 @@ from rollcall.tables.writers import Writer
 FAN_IN = 16
 """So many manifests of a size are merged into one."""
 FOLD_EVERY = timedelta(hours=24)
+ORDERED = (USAGE, CONNECTION_HOURS)
+ORDER = (
+    "cluster",
+    "principal",
+    "client_id",
+    "host",
+    "software_name",
+    "software_version",
+    "api_key",
+    "api_version",
+    "hour",
+)
+"""Rows of one client lie together: reports are about clients, and read several times as fast."""
 
 MERGES = {Merge.SUM: F.sum, Merge.MIN: F.min, Merge.MAX: F.max, Merge.BITS: F.bit_or}
 
@@ -115,7 +129,10 @@ def _replace(
     folded_ms: int,
 ) -> Compacted:
     attempt = Attempt.begin(snapshot.next_number)
-    parts = write_parts(writer, attempt, frames)
+    parts = write_parts(writer, attempt, frames | _in_order(frames))
+    if USAGE.name in frames:
+        spark = frames[USAGE.name].sparkSession
+        parts |= write_parts(writer, attempt, total_frames(spark, writer, parts[USAGE.name]))
     first = chosen[0].covers[0] if chosen[0].covers else chosen[0].number
     if chosen[0] is snapshot.live[0]:
         first = 1
@@ -137,6 +154,15 @@ def _replace(
     )
     before = sum(_bytes(manifest.parts) for manifest in chosen)
     return Compacted(len(chosen), before, _bytes(parts))
+
+
+def _in_order(frames: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
+    """Sorted from the first file to the last; Spark sorts on disk what memory does not hold."""
+    return {
+        table.name: frames[table.name].orderBy(*(name for name in ORDER if name in table.keys))
+        for table in ORDERED
+        if table.name in frames
+    }
 
 
 def _bytes(parts: Mapping[str, Sequence[Part]]) -> int:

@@ -2,7 +2,8 @@
 
 A file is known by its content, so that it may be rolled, renamed, moved or compressed: a hash of
 its first line finds the files that might be the same, a hash of the first 64 KB tells. Of a
-file that was shorter when it was read, the hash is of the whole lines that were there.
+file that was shorter when it was read, the hash is of the whole lines that were there. Hashes of
+its first 256 bytes, 512 bytes and so on tell a copy that was cut off before that.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from rollcall.pipeline.places import LogFile, Place
 
 HEAD_BYTES = 65536
+RUNGS = tuple(256 << doubling for doubling in range(8))
 CHUNK_BYTES = 1 << 20
 GZIP = b"\x1f\x8b"
 GZIP_WINDOW = 31
@@ -51,7 +53,7 @@ class Content:
     first: int
     """How many bytes the first lines are known: 64 KB, or all there are."""
     fingerprint: str
-    """A hash of those."""
+    """A hash of those, and of each rung below."""
     whole: int | None
     """Where the last whole line ends, if all of the content was seen; else None."""
     length: int
@@ -75,7 +77,7 @@ def look_at(place: Place, file: LogFile) -> Content:
         gzip,
         head=digest(head[: end or len(head)]),
         first=seen,
-        fingerprint=digest(head[:seen]),
+        fingerprint=fingerprint(head[:seen]),
         whole=whole,
         length=whole if whole is not None else _length(place, file, gzip=gzip),
         half=whole is not None and whole < len(head),
@@ -104,8 +106,25 @@ def read_head(place: Place, file: LogFile) -> tuple[bytes, bool, bool]:
     return head[:HEAD_BYTES], gzip, True
 
 
-def prefix_digest(place: Place, file: LogFile, length: int) -> str:
-    return digest(read_head(place, file)[0][:length])
+def prefix_fingerprint(place: Place, file: LogFile, length: int) -> str:
+    return fingerprint(read_head(place, file)[0][:length])
+
+
+def fingerprint(head: bytes) -> str:
+    """A hash of the whole, then short ones of its first bytes, up to each rung below its end."""
+    rungs = (digest(head[:rung])[:8] for rung in RUNGS if rung < len(head))
+    return "-".join((digest(head), *rungs))
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two fingerprints, of the same number of bytes, are of the same bytes."""
+    return one.partition("-")[0] == other.partition("-")[0]
+
+
+def may_be_cut_from(short: str, longer: str) -> bool:
+    """Whether all rungs of one fingerprint are those of another, which was made of more bytes."""
+    rungs = short.split("-")[1:]
+    return bool(rungs) and longer.split("-")[1 : len(rungs) + 1] == rungs
 
 
 def unpacked(

@@ -12,7 +12,7 @@ from rollcall.pipeline.contents import (
     ISIZE_RANGE,
     BrokenGzipError,
     last_size,
-    prefix_digest,
+    prefix_fingerprint,
     unpacked,
 )
 from rollcall.pipeline.errors import ChangedError
@@ -63,7 +63,7 @@ class Tally:
         content = self.given.reading.content
         if self.end >= HEAD_BYTES or content.first == self.end:
             return content.fingerprint
-        return prefix_digest(place, content.file, self.end)
+        return prefix_fingerprint(place, content.file, self.end)
 
 
 def tally(inputs: Sequence[Input], counted: Sequence[Row]) -> list[Tally]:

@@ -11,9 +11,11 @@ from rollcall.pipeline.contents import (
     HEAD_BYTES,
     ISIZE_RANGE,
     Content,
+    is_same,
     last_size,
     look_at,
-    prefix_digest,
+    may_be_cut_from,
+    prefix_fingerprint,
 )
 from rollcall.pipeline.paths import is_odd
 from rollcall.pipeline.places import LogFile, Place
@@ -150,19 +152,22 @@ class Planner:
         return Plan(readings, tuple(self.left), already)
 
     def _begins_with(self, content: Content, row: KnownFile) -> bool:
+        """Whether it begins with what was read; or is a copy of that, cut off early."""
         length = min(row.bytes, HEAD_BYTES)
-        if length == content.first:
-            return row.fingerprint == content.fingerprint
-        place = self.place_of(content.file.path)
-        same = length < content.first and prefix_digest(place, content.file, length)
-        return same == row.fingerprint
+        if length > content.first:
+            return may_be_cut_from(content.fingerprint, row.fingerprint)
+        return is_same(row.fingerprint, self._beginning(content, length))
 
     def _is_part_of(self, content: Content, longer: Content) -> bool:
-        if content.first == longer.first:
-            return content.fingerprint == longer.fingerprint
-        place = self.place_of(longer.file.path)
-        same = content.first < longer.first and prefix_digest(place, longer.file, content.first)
-        return same == content.fingerprint
+        if content.first > longer.first:
+            return False
+        return is_same(content.fingerprint, self._beginning(longer, content.first))
+
+    def _beginning(self, content: Content, length: int) -> str:
+        """The fingerprint of its first bytes."""
+        if length == content.first:
+            return content.fingerprint
+        return prefix_fingerprint(self.place_of(content.file.path), content.file, length)
 
     def _new_in(self, content: Content, rows: Sequence[KnownFile]) -> Reading | None:
         file = content.file

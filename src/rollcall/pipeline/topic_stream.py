@@ -24,12 +24,13 @@ from pyspark.storagelevel import StorageLevel
 
 from rollcall.errors import ConfigError, RollcallError
 from rollcall.pipeline.batch import Example, Job, Outcome, summarise
+from rollcall.pipeline.checks import check_lines
 from rollcall.pipeline.compact import compact_if_due
 from rollcall.pipeline.errors import SourceError
 from rollcall.pipeline.failures import explained
 from rollcall.pipeline.paths import for_spark
 from rollcall.pipeline.schema import LINES
-from rollcall.pipeline.writing import Attempt, write_parts
+from rollcall.pipeline.writing import Attempt, small_frame, write_parts
 from rollcall.tables.columns import FILES, REJECTS
 from rollcall.tables.errors import TablesError
 from rollcall.tables.manifests import Counts, Kind, Manifest
@@ -151,6 +152,7 @@ class TopicStream:
 
     def _commit(self, attempt: Attempt, summed: DataFrame, batch: int) -> Outcome:
         counted = self.job.recipe.count_files(summed).collect()
+        check_lines(row.asDict() for row in counted)
         totals = {
             name: sum(row[name] for row in counted)
             for name in ("lines", "requests", "skipped", "rejected")
@@ -180,17 +182,14 @@ class TopicStream:
 
     def _file_rows(self, counted: list[Row]) -> DataFrame:
         """A row per partition of the topic; it has no content to be known by."""
-        schema = ", ".join(f"{column.name} {column.type}" for column in FILES.columns)
         now = datetime.fromtimestamp(self.job.writer.clock(), UTC).replace(tzinfo=None)
-        names = {column.name for column in FILES.columns}
-        missing = dict.fromkeys(names)
+        columns = {column.name: column.type for column in FILES.columns}
         rows = [
-            missing
-            | {name: value for name, value in row.asDict().items() if name in names}
+            {name: value for name, value in row.asDict().items() if name in columns}
             | {"cluster": self.job.cluster, "broker": self.job.broker, "read_at": now}
             for row in counted
         ]
-        return self.job.spark.createDataFrame(rows, schema).coalesce(1)
+        return small_frame(self.job.spark, columns, rows)
 
     def _explain(self, error: Exception) -> Exception:
         first = next(iter(str(error).splitlines()), "")

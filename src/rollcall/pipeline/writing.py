@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from rollcall.pipeline.failures import explained
 from rollcall.pipeline.paths import for_spark
 from rollcall.tables.cleaning import PARTS, STAGING
-from rollcall.tables.columns import TABLES, Table
+from rollcall.tables.columns import Table
 from rollcall.tables.manifests import Part
+from rollcall.tables.totals import STORED
 from rollcall.tables.writers import Writer
 
 AT_ONCE = 3
+TIME_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ def write_parts(
     """Write each table's rows, several tables at once: Spark is idle between the steps of one."""
 
     def write(table: str) -> tuple[Part, ...]:
-        frame = conform(frames[table], TABLES[table])
+        frame = conform(frames[table], STORED[table])
         folder = f"{attempt.folder}/{table}"
         with explained(writer.store.address):
             frame.write.parquet(for_spark(f"{writer.store.address}/{folder}"))
@@ -54,6 +58,23 @@ def write_parts(
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return dict(zip(frames, pool.map(write, frames), strict=True))
+
+
+def small_frame(
+    spark: SparkSession, columns: Mapping[str, str], rows: Sequence[Mapping[str, object]]
+) -> DataFrame:
+    """A few values of the driver as rows. `createDataFrame` would start Python on the workers,
+    which need none otherwise."""
+
+    def text(time: object) -> str:
+        assert isinstance(time, datetime)
+        return time.isoformat(timespec="microseconds")
+
+    fields = ", ".join(f"{name}: {type_}" for name, type_ in columns.items())
+    how = {"mode": "FAILFAST", "timestampNTZFormat": TIME_FORMAT}
+    told = F.lit(json.dumps(rows, default=text))
+    one = spark.range(0, 1, 1, 1)
+    return one.select(F.inline(F.from_json(told, f"ARRAY<STRUCT<{fields}>>", how)))
 
 
 def conform(frame: DataFrame, table: Table) -> DataFrame:

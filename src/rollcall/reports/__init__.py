@@ -12,6 +12,7 @@ In reading order:
     basis       what an answer rests on
     values      a client, and what it was seen to use
     reading     the tables opened for one question
+    hearing     what was heard of brokers, and when: the basis
     sightings   usage added up per client and version, nameless rows given their names
     brokers     what brokers told of themselves
     inventory   the clients, with their libraries

@@ -10,6 +10,7 @@ from rollcall.reports.basis import Basis
 from rollcall.reports.brokers import common_ranges, read_told, releases_of
 from rollcall.reports.connections import count_connections
 from rollcall.reports.flat import flat_client, to_arrow
+from rollcall.reports.hearing import read_basis
 from rollcall.reports.inventory import read_inventory
 from rollcall.reports.question import EVERYTHING, Question
 from rollcall.reports.reading import Tables, open_tables
@@ -48,7 +49,7 @@ def clients(tables: Tables, *, question: Question = EVERYTHING) -> Clients:
     """Every client in the window: its software, hosts, connections, requests and APIs."""
     reader = open_tables(tables, question)
     make_sightings(reader)
-    basis = reader.basis()
+    basis = read_basis(reader)
     told = read_told(reader, basis.heard)
     inventory = read_inventory(reader, common_ranges(told), count_connections(reader))
     return Clients(

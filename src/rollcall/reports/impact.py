@@ -12,11 +12,12 @@ from rollcall.reports.basis import Basis
 from rollcall.reports.brokers import ceilings, common_ranges, read_told, releases_of
 from rollcall.reports.findings import Judgement, Verdict
 from rollcall.reports.flat import flat_impact, to_arrow
+from rollcall.reports.hearing import read_basis
 from rollcall.reports.inventory import read_inventory
 from rollcall.reports.owners import NOBODY_SAID, Owners
 from rollcall.reports.question import EVERYTHING, Question
 from rollcall.reports.reading import Tables, open_tables
-from rollcall.reports.refused import read_ceilings, read_history, read_times, with_times
+from rollcall.reports.refused import read_ceilings, read_history
 from rollcall.reports.remedies import Remedy, remedies
 from rollcall.reports.sightings import make_sightings
 from rollcall.reports.verdicts import Judge
@@ -101,14 +102,13 @@ def impact(
     wanted, running = _release(target), _release(broker_release) if broker_release else None
     line_of(wanted)  # a target nobody knows is told before anything is read
     reader = open_tables(tables, question)
-    make_sightings(reader, exact_times=False)
-    basis = reader.basis()
+    make_sightings(reader)
+    basis = read_basis(reader)
     told = read_told(reader, basis.heard)
     inventory = read_inventory(reader, common_ranges(told))
     judge = Judge(wanted)
     pairs = {(use.api_key, use.api_version) for it in inventory.clients for use in it.uses}
     refused = {pair for pair in pairs if judge.refuses(*pair)}
-    times = read_times(reader, {pair for pair in pairs if not judge.accepts(*pair)})
     history = read_history(reader, refused)
     below, reached = read_ceilings(reader, refused, ceilings(reader, told, running))
     suspected = {row[0] for row in reader.rows(PROXIES, [MANY])}
@@ -116,7 +116,7 @@ def impact(
     for client in inventory.clients:
         who = client.cluster, client.principal, client.application
         judgement = judge.judge(
-            with_times(client, times),
+            client,
             history.get(who, {}),
             {**below, **reached[who]} if who in reached else below,
             inventory.listeners[client.key],

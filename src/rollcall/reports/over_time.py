@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from rollcall.reports.hearing import days_heard
 from rollcall.reports.question import EVERYTHING, Question
 from rollcall.reports.reading import Tables, open_tables
 from rollcall.reports.sightings import make_sightings
@@ -36,8 +37,8 @@ class OverTime:
 
 def versions_over_time(tables: Tables, *, question: Question = EVERYTHING) -> OverTime:
     reader = open_tables(tables, question)
-    make_sightings(reader, exact_times=False)
-    first, width, _ = reader.days()
+    make_sightings(reader)
+    first, width, _ = days_heard(reader)
     if first is None:
         return OverTime((), {})
     ((slots,),) = reader.rows("SELECT bit_length(CAST(bit_or(days) AS BIT)) FROM sightings")

@@ -1,7 +1,7 @@
-"""The tables opened for one question: DuckDB on the live files, and what was heard of brokers.
+"""The tables opened for one question: DuckDB on the live files.
 
-Sums of partial sums are sums, so usage is read as it lies there. Whatever is asked later is asked
-of small temporary tables that are made here and in `sightings`.
+Sums of partial sums are sums, so parts are read as they lie there. Most is read from the totals
+that compactions leave; whatever is asked later is asked of small temporary tables.
 """
 
 from __future__ import annotations
@@ -9,62 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rollcall.errors import RollcallError
-from rollcall.reports.basis import Basis, HeardBroker, Limit
 from rollcall.reports.question import Question
-from rollcall.tables.columns import FORMS
+from rollcall.tables.columns import USAGE, Table
 from rollcall.tables.errors import TablesError
 from rollcall.tables.folder import Snapshot, read_tables
+from rollcall.tables.manifests import Manifest
 from rollcall.tables.stores import LocalStore
+from rollcall.tables.totals import total
 from rollcall.tables.views import select, text
 
 if TYPE_CHECKING:
     import duckdb
-
-SLOTS = 120
-"""Days of a window that fit the bits of a number; of longer ones, several days share a bit."""
-TEXT_FORMS = (1 << FORMS.index("H")) - 1
-WITHOUT_NAMES = (1 << FORMS.index("G")) - 1
-LEVELS_BELOW_INFO = 0b11
-INFO = 0b100
-
-# Masks in one number are joined in one go: the hours, the forms, and whether anything but
-# deprecated requests was heard.
-HEARD = """
-CREATE TEMP TABLE heard AS
-SELECT cluster, broker, hour, requests, CAST(masks & 16777215 AS INT) AS hours,
-  CAST((masks >> 24) & 65535 AS INT) AS forms, (masks >> 40) = 0 AS only_deprecated
-FROM (
-  SELECT cluster, broker, hour, sum(requests) AS requests, bit_or(CAST(hours AS BIGINT)
-    | (CAST(forms AS BIGINT) << 24) | (CAST(requests <> deprecated AS BIGINT) << 40)) AS masks
-  FROM {usage} WHERE {window} GROUP BY cluster, broker, hour
-)
-"""
-# Two questions of one flag each: the files say at once which of their parts hold such rows.
-APART = """
-SELECT coalesce((SELECT sum(requests) FROM {usage} WHERE replica AND {window}), 0),
-  coalesce((SELECT sum(requests) FROM {usage} WHERE forwarded AND NOT replica AND {window}), 0)
-"""
-BOUNDS = """
-SELECT min(first_seen), max(last_seen) FROM {usage} WHERE {window}
-"""
-LINES = """
-SELECT coalesce(sum(lines), 0), coalesce(sum(rejected), 0),
-  coalesce(bool_or(requests > 0 AND levels & $1 = 0 AND levels & $2 <> 0), false)
-FROM {files} WHERE {where}
-"""
-ROLL_CALLED = """
-SELECT DISTINCT broker, host, concat(host, ':', port), CAST(node_id AS VARCHAR)
-FROM {brokers} AS b
-WHERE source = 'roll call' AND {where} AND hour = (
-  SELECT max(hour) FROM {brokers} AS newest
-  WHERE newest.source = 'roll call' AND newest.cluster IS NOT DISTINCT FROM b.cluster)
-ORDER BY 1, 2
-"""
 
 
 @dataclass
@@ -96,13 +56,39 @@ class Reader:
 
     def table(self, name: str) -> str:
         """The rows of a table as they lie there, partial sums and all."""
-        files = self.snapshot.addresses(name)
-        if not files:
-            return f"({select(self.snapshot, name)})"
-        return f"read_parquet([{', '.join(map(text, files))}])"
+        return _read(self.snapshot.addresses(name)) or f"({select(self.snapshot, name)})"
 
-    def merged(self, name: str) -> str:
-        return f"({select(self.snapshot, name)})"
+    def totals(self, table: Table) -> str:
+        """Totals of usage in the window, partial sums and all."""
+        added = [it for it in self.snapshot.live if table.name in it.parts]
+        others = [it for it in self.snapshot.live if table.name not in it.parts]
+        window, edges = self.window(), self._edges()
+        queries = []
+        if files := self._files(added, table):
+            inside = f" AND NOT ({_within(edges, table.keys[0])})" if edges else ""
+            queries.append(f"(FROM {files} WHERE {window}{inside})")
+        if edges and (files := self._files(added, USAGE)):
+            queries.append(
+                total(table, f"(FROM {files} WHERE ({_within(edges, 'hour')}) AND {window})")
+            )
+        if files := self._files(others, USAGE):
+            queries.append(total(table, f"(FROM {files} WHERE {window})"))
+        if not queries:
+            queries.append(total(table, self.table(USAGE.name)))
+        return f"({' UNION ALL BY NAME '.join(queries)})"
+
+    def _files(self, manifests: Sequence[Manifest], table: Table) -> str:
+        parts = [part for manifest in manifests for part in manifest.parts.get(table.name, ())]
+        return _read([f"{self.snapshot.store.address}/{part.name}" for part in parts])
+
+    def _edges(self) -> set[datetime]:
+        """The months that may lie in the window in part: of these, totals do not help."""
+        ends = (self.question.since, self.question.until)
+        return {
+            _utc(end).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+            for end in ends
+            if end is not None
+        }
 
     def window(self) -> str:
         """The part of usage that is asked for; a row that reaches into the window counts."""
@@ -125,81 +111,6 @@ class Reader:
         }
         parts = [f"{name} GLOB {text(glob)}" for name, glob in globs.items() if glob is not None]
         return " AND ".join(parts) or "true"
-
-    def hear(self) -> None:
-        if self.is_new("heard"):
-            self.run(HEARD.format(usage=self.table("usage"), window=self.window()))
-
-    def days(self) -> tuple[datetime | None, int, int]:
-        """The first day, the days that one bit stands for, and how many days have a line."""
-        ((first, last, days),) = self.rows(
-            """SELECT date_trunc('day', min(hour)), date_trunc('day', max(hour)),
-              count(DISTINCT date_trunc('day', hour)) FROM heard"""
-        )
-        span = (last - first).days + 1 if first else 1
-        return first, -(-span // SLOTS), days
-
-    def basis(self) -> Basis:
-        heard = tuple(self._heard())
-        known = self._roll_called()
-        words = {"usage": self.table("usage"), "window": self.window()}
-        ((replica, forwarded),) = self.rows(APART.format(**words))
-        ((first, last),) = self.rows(BOUNDS.format(**words))
-        ((forms,),) = self.rows("SELECT bit_or(forms) FROM heard")
-        lines = self._lines()
-        return Basis(
-            first=first,
-            last=last,
-            days=self.days()[2],
-            heard=heard,
-            not_heard=tuple(_not_heard(known, heard)),
-            lines=lines[0],
-            rejected=lines[1],
-            requests=sum(it.requests for it in heard),
-            replica_requests=int(replica),
-            forwarded_requests=int(forwarded),
-            limits=tuple(self._limits(heard, known, int(forms or 0), lines)),
-        )
-
-    def _heard(self) -> Iterator[HeardBroker]:
-        form_j = 1 << FORMS.index("J")
-        for row in self.rows(
-            """SELECT cluster, broker, sum(requests), sum(bit_count(hours)),
-              bool_and(only_deprecated), bit_or(forms)
-            FROM heard GROUP BY cluster, broker ORDER BY cluster, broker"""
-        ):
-            info_only = row[4] and row[5] == form_j
-            yield HeardBroker(row[0], row[1], int(row[2]), int(row[3]), info_only)
-
-    def _lines(self) -> tuple[int, int, bool]:
-        """Lines, rejected lines, and whether a file held nothing below INFO."""
-        sql = LINES.format(files=self.table("files"), where=self.cluster())
-        ((lines, rejected, info_only),) = self.rows(sql, [LEVELS_BELOW_INFO, INFO])
-        return int(lines), int(rejected), bool(info_only)
-
-    def _roll_called(self) -> list[tuple[str | None, ...]]:
-        """The brokers of the newest roll call of each cluster, by all their names."""
-        return self.rows(ROLL_CALLED.format(brokers=self.table("brokers"), where=self.cluster()))
-
-    def _limits(
-        self,
-        heard: Sequence[HeardBroker],
-        known: Sequence[object],
-        forms: int,
-        lines: tuple[int, int, bool],
-    ) -> Iterator[Limit]:
-        yield Limit.RAW_SASL
-        if lines[2] or any(it.info_only for it in heard):
-            yield Limit.INFO_ONLY
-        if forms & WITHOUT_NAMES:
-            yield Limit.NO_NAMES
-        if forms & TEXT_FORMS:
-            yield Limit.FORGEABLE
-            yield Limit.NO_ERRORS
-        if not known:
-            yield Limit.NO_ROLL_CALL
-        if lines[1]:
-            yield Limit.REJECTS
 
 
 Tables = Path | str | Snapshot | Reader
@@ -242,20 +153,22 @@ def _explained(where: str) -> Iterator[None]:
         ) from error
 
 
-def _not_heard(
-    known: Sequence[tuple[str | None, ...]], heard: Sequence[HeardBroker]
-) -> Iterator[str]:
-    """A log may name a broker by its address, or as its source was called, and a roll call by the
-    host it gives its clients: one heard that fits none of the known may be any of the missing."""
-    names = {it.broker for it in heard}
-    missing = [row for row in known if not names.intersection(row)]
-    strangers = names - {name for row in known for name in row}
-    called = [row[0] or row[2] or "?" for row in missing]
-    for name in called[len(strangers) :]:
-        yield f"one of {', '.join(called)}" if strangers else name
+def _read(files: Sequence[str]) -> str:
+    return f"read_parquet([{', '.join(map(text, files))}])" if files else ""
+
+
+def _within(months: set[datetime], column: str) -> str:
+    return " OR ".join(
+        f"({column} >= {_time(month)} AND {column} < "
+        f"{_time((month + timedelta(days=31)).replace(day=1))})"
+        for month in sorted(months)
+    )
+
+
+def _utc(value: datetime) -> datetime:
+    """The tables hold UTC without a zone."""
+    return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
 
 
 def _time(value: datetime) -> str:
-    """The tables hold UTC without a zone."""
-    value = value.astimezone(UTC) if value.tzinfo else value
-    return f"TIMESTAMP '{value:%Y-%m-%d %H:%M:%S.%f}'"
+    return f"TIMESTAMP '{_utc(value):%Y-%m-%d %H:%M:%S.%f}'"

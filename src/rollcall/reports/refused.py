@@ -3,41 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
 
 from rollcall.reports.ceilings import Ceiling, Ceilings, Used
 from rollcall.reports.history import Sighting
 from rollcall.reports.reading import Reader
-from rollcall.reports.sightings import IDENTITY
-from rollcall.reports.values import Client
 
 Pairs = Collection[tuple[int, int]]
-Times = tuple[Any, ...]
-"""First and last."""
 Application = tuple[str | None, str | None, str | None]
 """Cluster, principal and application: a client whatever its software was."""
 
 HISTORY = """
 SELECT cluster, principal, application, api_key,
   list({{host: host, name: software_name, version: software_version,
-    api_version: api_version, days: days}})
+    api_version: api_version, days: days}}
+    ORDER BY host, software_name, software_version, api_version)
 FROM (
   SELECT cluster, principal, application, host, software_name, software_version, api_key,
     api_version, bit_or(days) AS days
   FROM sightings WHERE api_key IN ({keys}) GROUP BY ALL
 )
 GROUP BY ALL HAVING bool_or((api_key, api_version) IN ({pairs}))
-"""
-TIMES = """
-WITH times AS (
-  SELECT hash({identity}) AS id, api_key, api_version, min(first_seen) AS f, max(last_seen) AS l
-  FROM {usage} WHERE NOT forwarded AND NOT replica AND {window}
-    AND {chosen} GROUP BY ALL
-)
-SELECT cluster, principal, application, software_name, software_version, api_key, api_version,
-  min(f), max(l)
-FROM sightings JOIN times USING (id, api_key, api_version) GROUP BY ALL
 """
 PLACES = """
 SELECT cluster, principal, application, broker, hour, api_key, api_version
@@ -54,31 +39,6 @@ HIGHEST = """
 SELECT cluster, broker, api_key, max(api_version) FROM {usage}
 WHERE {window} AND api_key IN ({keys}) GROUP BY ALL
 """
-
-
-def read_times(reader: Reader, pairs: Pairs) -> Mapping[tuple[object, ...], Times]:
-    """The exact times of what is not simply accepted: few rows, so that the rest stays cheap."""
-    if not pairs:
-        return {}
-    words = {"usage": reader.table("usage"), "window": reader.window(), "chosen": _chosen(pairs)}
-    words["identity"] = ", ".join(IDENTITY)
-    return {row[:7]: row[7:] for row in reader.rows(TIMES.format(**words))}
-
-
-def with_times(client: Client, times: Mapping[tuple[object, ...], Times]) -> Client:
-    if not times:
-        return client
-    who = client.cluster, client.principal, client.application, client.software
-    found = {
-        use: times.get((*who, use.software_version, use.api_key, use.api_version))
-        for use in client.uses
-    }
-    if not any(found.values()):
-        return client
-    exact = (
-        use._replace(first=time[0], last=time[1]) if time else use for use, time in found.items()
-    )
-    return replace(client, uses=tuple(exact))
 
 
 def read_history(

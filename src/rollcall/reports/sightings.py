@@ -7,7 +7,9 @@ a day; where two were told, they are candidates. The pipeline never rewrites wha
 from __future__ import annotations
 
 from rollcall.catalog import application_rules
+from rollcall.reports.hearing import days_heard
 from rollcall.reports.reading import Reader
+from rollcall.tables.totals import CLIENT_MONTHS
 from rollcall.tables.views import text
 
 IDENTITY = (
@@ -21,19 +23,22 @@ IDENTITY = (
 )
 WHO = ("cluster", "principal", "client_id", "host")
 
-# Grouping by one number is several times as fast as by nine columns; with 64 bits, a million
-# groups share one with a chance of 1 in 30 million.
 SEEN = """
 CREATE TEMP TABLE seen AS
 SELECT hash({identity}) AS id, *, false AS inferred, CAST(NULL AS VARCHAR[]) AS other_names
 FROM (
   SELECT {any_identity}, any_value(api_key) AS api_key, any_value(api_version) AS api_version,
-    CAST(sum(requests) AS BIGINT) AS requests, min({first}) AS first_seen,
-    max({last}) AS last_seen, bit_or(1::HUGEINT << CAST({slot} AS HUGEINT)) AS days
-  FROM {usage} WHERE NOT forwarded AND NOT replica AND {window}
+    CAST(sum(requests) AS BIGINT) AS requests, min(first_seen) AS first_seen,
+    max(last_seen) AS last_seen, bit_or({slots}) AS days
+  FROM (SELECT *, date_diff('day', {day}, month) AS days_on FROM {client_months})
   GROUP BY hash({identity}, api_key, api_version)
 )
 """
+# The days of a month as bits of the window: moved along, or each to the bit it shares.
+MOVED = """if(days_on < 0, CAST(days AS HUGEINT) >> -days_on,
+      CAST(days AS HUGEINT) << CAST(days_on AS HUGEINT))"""
+SHARED = """list_aggregate(list_transform(list_filter(range(31), lambda d: (days >> d) & 1 = 1),
+      lambda d: 1::HUGEINT << CAST((days_on + d) // {width} AS HUGEINT)), 'bit_or')"""
 
 TOLD = """
 CREATE TEMP TABLE told AS
@@ -102,14 +107,11 @@ FROM (SELECT * FROM seen WHERE {whose}) AS seen LEFT JOIN (
 """
 
 
-def make_sightings(reader: Reader, *, exact_times: bool = True) -> None:
-    """The temporary table `sightings`, from which everything about clients is asked.
-
-    Exact times cost a third of it; without them they are those of the rows: an hour, or a day."""
+def make_sightings(reader: Reader) -> None:
+    """The temporary table `sightings`, from which everything about clients is asked."""
     if not reader.is_new("sightings"):
         return
-    reader.hear()
-    first, width, _ = reader.days()
+    first, width, _ = days_heard(reader)
     day = f"TIMESTAMP '{first:%Y-%m-%d}'" if first else "TIMESTAMP '1970-01-01'"
     words = {
         "identity": ", ".join(IDENTITY),
@@ -117,9 +119,10 @@ def make_sightings(reader: Reader, *, exact_times: bool = True) -> None:
         "kept": ", ".join(IDENTITY[:-2]),
         "who": ", ".join(WHO),
         "same": " AND ".join(f"nameless.{n} IS NOT DISTINCT FROM names.{n}" for n in WHO),
+        "day": day,
         "slot": f"(date_diff('day', {day}, hour) // {width})",
-        "first": "first_seen" if exact_times else "hour",
-        "last": "last_seen" if exact_times else "hour",
+        "slots": MOVED if width == 1 else SHARED.format(width=width),
+        "client_months": reader.totals(CLIENT_MONTHS),
         "usage": reader.table("usage"),
         "window": reader.window(),
         "is_whole": IS_WHOLE,

@@ -61,9 +61,6 @@ class Judge:
             found = self._acceptance[key, version] = acceptance(self.target, key, version)
         return found
 
-    def accepts(self, key: int, version: int) -> bool:
-        return self.acceptance(key, version) is Acceptance.ACCEPTED
-
     def refuses(self, key: int, version: int) -> bool:
         return not _says_nothing(key, version) and self.acceptance(key, version).refused
 
@@ -224,7 +221,7 @@ def _says_nothing(key: int, version: int) -> bool:
 
 def _is_impossible(risk: Risk, listeners: frozenset[str | None]) -> bool:
     """Work over SASL, of a client that only uses listeners without it."""
-    return bool(listeners) and listeners <= NO_SASL_LISTENERS and (risk.work or "")[:4] == "SASL"
+    return risk.only_with_sasl and bool(listeners) and listeners <= NO_SASL_LISTENERS
 
 
 def _library(client: Client, software_version: str | None) -> LibraryCandidate | None:

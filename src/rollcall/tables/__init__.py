@@ -13,5 +13,6 @@ In reading order:
     writers    one writer at a time, also after a death
     cleaning   deleting what was replaced an hour ago
     views      the tables for DuckDB or Spark, partial sums merged
+    totals     sums of usage that a compaction leaves for the reports
     reference  the page that describes every column
 """

@@ -191,7 +191,7 @@ FILES = Table(
         key("broker", TEXT, "the setting of the source; null when the lines tell it"),
         key("file", TEXT, "the path when it was read"),
         key("head", TEXT, "a hash of the first line: how the file is found again"),
-        key("fingerprint", TEXT, "a hash of the first 64 KB, uncompressed"),
+        key("fingerprint", TEXT, "hashes of the first 64 KB, uncompressed, and of less"),
         key("start", COUNT, "bytes that had been read before"),
         key("bytes", COUNT, "bytes read in all, uncompressed, up to the last whole line"),
         key("stored_bytes", COUNT, "the size of the file as it lay there"),

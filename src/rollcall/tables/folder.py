@@ -86,7 +86,8 @@ def _read_manifests(store: Store) -> Snapshot:
         number = manifests.number_of(entry.name)
         if number is None:
             continue
-        manifest = manifests.parse(store.read(manifests.file_name(number)))
+        name = manifests.file_name(number)
+        manifest = manifests.parse(store.read(name), f"{store.address}/{name}")
         if manifest is None:
             incomplete.append(number)
         else:

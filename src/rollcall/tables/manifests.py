@@ -89,7 +89,7 @@ def number_of(name: str) -> int | None:
     return int(stem) if stem != name and stem.isdecimal() else None
 
 
-def parse(content: bytes) -> Manifest | None:
+def parse(content: bytes, name: str = "a manifest") -> Manifest | None:
     """None when it is not complete: its writer is still at it, or died over it."""
     try:
         raw = json.loads(content)
@@ -97,9 +97,9 @@ def parse(content: bytes) -> Manifest | None:
         return None
     try:
         return _from_json(raw)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise TablesError(
-            f"a manifest is not what rollcall writes: {error!r}",
+            f"{name} is not what rollcall writes: {error!r}",
             hint="was the folder of tables changed by hand? restore it, or start new tables",
         ) from error
 
@@ -115,7 +115,7 @@ def _from_json(raw: Any) -> Manifest:
         counts=Counts(**raw["counts"]),
         sources=tuple(raw["sources"]),
         streams=raw["streams"],
-        folded_ms=raw.get("folded_ms", 0),
+        folded_ms=int(raw.get("folded_ms", 0)),  # early ones have none
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rollcall.tables.columns import TABLES, Merge, Table
+from rollcall.tables.totals import TOTALS
 
 OPENING = """# The tables
 
@@ -18,9 +19,17 @@ part of the tables yet.
 All times are UTC. Durations are whole microseconds. Missing is null.
 """
 
+WITH_TOTALS = """# Totals
+
+A compaction adds up `usage` once more, for the reports: the same sums in a hundredth of the rows.
+They are files of their own beside the tables, only in parts that a compaction wrote, and no table
+to ask by yourself: what was read since the last compaction is not in them.
+"""
+
 
 def page() -> str:
-    return "\n".join([OPENING, *map(_section, TABLES.values())])
+    tables, totals = map(_section, TABLES.values()), map(_section, TOTALS.values())
+    return "\n".join([OPENING, *tables, WITH_TOTALS, *totals])
 
 
 def _section(table: Table) -> str:

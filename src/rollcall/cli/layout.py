@@ -1,0 +1,103 @@
+"""Tables as lines: columns side by side as far as they fit, and below where they do not.
+
+Where rows are wider than the terminal, each is cut into bands of whole columns, one below the
+other. So a column stays a column, at 80 characters as at 200. A column is then as wide as most of
+its cells are: the few that are wider go over several lines, broken at blanks and commas.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from rich.cells import cell_len, chop_cells
+
+GAP = "   "
+INDENT = " " * 6
+"""Before the second band of a row, and those that follow."""
+NARROWEST = 30
+"""No column is made narrower than that."""
+
+Row = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Column:
+    index: int
+    width: int
+    is_right: bool
+    """Whether its cells end flush: figures."""
+
+    def lines(self, row: Row) -> list[str]:
+        text = row[self.index]
+        fits = cell_width(text) <= self.width
+        return [self.padded(line) for line in ([text] if fits else wrap(text, self.width))]
+
+    def padded(self, text: str) -> str:
+        blanks = " " * (self.width - cell_width(text))
+        return blanks + text if self.is_right else text + blanks
+
+
+@dataclass(frozen=True)
+class Layout:
+    bands: Sequence[Sequence[Column]]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], right: Sequence[int], width: int | None) -> "Layout":
+        """For these rows, the heading among them; without a width, a row is one line."""
+        widths = [[cell_width(cell) for cell in cells] for cells in zip(*rows, strict=True)]
+        whole = [Column(index, max(of), index in right) for index, of in enumerate(widths)]
+        if width is None or _width_of(whole) <= width:
+            return cls([whole])
+        bands: list[list[Column]] = [[]]
+        for index, of in enumerate(widths):
+            column = Column(index, min(_usual(of), width - len(INDENT)), index in right)
+            before = len(INDENT) if len(bands) > 1 else 0
+            if bands[-1] and before + _width_of([*bands[-1], column]) > width:
+                bands.append([])
+            bands[-1].append(column)
+        return cls(bands)
+
+    @property
+    def width(self) -> int:
+        return max(
+            _width_of(band) + (len(INDENT) if number else 0)
+            for number, band in enumerate(self.bands)
+        )
+
+    def lines(self, row: Row) -> Iterator[str]:
+        for number, band in enumerate(self.bands):
+            cells = [column.lines(row) for column in band]
+            for parts in zip_longest(*cells):
+                filled = (
+                    " " * column.width if part is None else part
+                    for part, column in zip(parts, band, strict=True)
+                )
+                line = ((INDENT if number else "") + GAP.join(filled)).rstrip()
+                if line or not number:  # a band with nothing in it needs no line
+                    yield line
+
+
+def _width_of(band: Sequence[Column]) -> int:
+    return sum(column.width for column in band) + len(GAP) * (len(band) - 1)
+
+
+def _usual(widths: Sequence[int]) -> int:
+    """Of the heading, and of three cells in four at least."""
+    most = sorted(widths)[(len(widths) - 1) * 3 // 4]
+    return max(widths[0], most, min(max(widths), NARROWEST))
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Lines of at most that width: broken behind a blank or a comma, or where it must be."""
+    lines = [""]
+    for piece in re.findall(r"[^ ,]*[ ,]+|[^ ,]+", text):
+        if cell_width(lines[-1] + piece.rstrip()) <= width:
+            lines[-1] += piece
+        else:
+            lines += chop_cells(piece, width)
+    return [line.strip() for line in lines if line.strip()] or [""]
+
+
+def cell_width(text: str) -> int:
+    return len(text) if text.isascii() else cell_len(text)

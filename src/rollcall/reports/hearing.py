@@ -1,0 +1,141 @@
+"""What was heard: hours and brokers, the window they make, and the basis of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from rollcall.reports.basis import Basis, HeardBroker, Limit
+from rollcall.reports.reading import Reader
+from rollcall.tables.columns import FORMS
+from rollcall.tables.totals import BROKER_HOURS
+
+SLOTS = 120
+"""Days of a window that fit the bits of a number; of longer ones, several days share a bit."""
+TEXT_FORMS = (1 << FORMS.index("H")) - 1
+WITHOUT_NAMES = (1 << FORMS.index("G")) - 1
+LEVELS_BELOW_INFO = 0b11
+INFO = 0b100
+
+HEARD = """
+CREATE TEMP TABLE heard AS
+SELECT hour, cluster, broker, sum(requests) AS requests, sum(deprecated) AS deprecated,
+  sum(replica_requests) AS replica_requests, sum(forwarded_requests) AS forwarded_requests,
+  bit_or(hours) AS hours, bit_or(forms) AS forms, min(first_seen) AS first_seen,
+  max(last_seen) AS last_seen
+FROM {broker_hours} GROUP BY hour, cluster, broker
+"""
+BROKERS = """
+SELECT cluster, broker, sum(requests), sum(bit_count(hours)), sum(deprecated), bit_or(forms)
+FROM heard GROUP BY cluster, broker ORDER BY cluster, broker
+"""
+ALL = """
+SELECT min(first_seen), max(last_seen), coalesce(sum(replica_requests), 0),
+  coalesce(sum(forwarded_requests), 0), coalesce(bit_or(forms), 0)
+FROM heard
+"""
+DAYS = """
+SELECT date_trunc('day', min(hour)), date_trunc('day', max(hour)),
+  count(DISTINCT date_trunc('day', hour))
+FROM heard
+"""
+LINES = """
+SELECT coalesce(sum(lines), 0), coalesce(sum(rejected), 0),
+  coalesce(bool_or(requests > 0 AND levels & $1 = 0 AND levels & $2 <> 0), false)
+FROM {files} WHERE {where}
+"""
+ROLL_CALLED = """
+SELECT DISTINCT broker, host, concat(host, ':', port), CAST(node_id AS VARCHAR)
+FROM {brokers} AS b
+WHERE source = 'roll call' AND {where} AND hour = (
+  SELECT max(hour) FROM {brokers} AS newest
+  WHERE newest.source = 'roll call' AND newest.cluster IS NOT DISTINCT FROM b.cluster)
+ORDER BY 1, 2
+"""
+
+
+def hear(reader: Reader) -> None:
+    """The temporary table `heard`: every hour of every broker, and how much."""
+    if reader.is_new("heard"):
+        reader.run(HEARD.format(broker_hours=reader.totals(BROKER_HOURS)))
+
+
+def days_heard(reader: Reader) -> tuple[datetime | None, int, int]:
+    """The first day, the days that one bit stands for, and how many days have a line."""
+    hear(reader)
+    ((first, last, days),) = reader.rows(DAYS)
+    span = (last - first).days + 1 if first else 1
+    return first, -(-span // SLOTS), days
+
+
+def read_basis(reader: Reader) -> Basis:
+    hear(reader)
+    heard = tuple(_brokers(reader))
+    known = _roll_called(reader)
+    ((first, last, replica, forwarded, forms),) = reader.rows(ALL)
+    lines = _lines(reader)
+    return Basis(
+        first=first,
+        last=last,
+        days=days_heard(reader)[2],
+        heard=heard,
+        not_heard=tuple(_not_heard(known, heard)),
+        lines=lines[0],
+        rejected=lines[1],
+        requests=sum(it.requests for it in heard),
+        replica_requests=int(replica),
+        forwarded_requests=int(forwarded),
+        limits=tuple(_limits(heard, known, int(forms), lines)),
+    )
+
+
+def _brokers(reader: Reader) -> Iterator[HeardBroker]:
+    form_j = 1 << FORMS.index("J")
+    for cluster, broker, requests, hours, deprecated, forms in reader.rows(BROKERS):
+        info_only = requests == deprecated and forms == form_j
+        yield HeardBroker(cluster, broker, int(requests), int(hours), info_only)
+
+
+def _lines(reader: Reader) -> tuple[int, int, bool]:
+    """Lines, rejected lines, and whether a file held nothing below INFO."""
+    sql = LINES.format(files=reader.table("files"), where=reader.cluster())
+    ((lines, rejected, info_only),) = reader.rows(sql, [LEVELS_BELOW_INFO, INFO])
+    return int(lines), int(rejected), bool(info_only)
+
+
+def _roll_called(reader: Reader) -> list[tuple[str | None, ...]]:
+    """The brokers of the newest roll call of each cluster, by all their names."""
+    return reader.rows(ROLL_CALLED.format(brokers=reader.table("brokers"), where=reader.cluster()))
+
+
+def _limits(
+    heard: Sequence[HeardBroker],
+    known: Sequence[object],
+    forms: int,
+    lines: tuple[int, int, bool],
+) -> Iterator[Limit]:
+    yield Limit.RAW_SASL
+    if lines[2] or any(it.info_only for it in heard):
+        yield Limit.INFO_ONLY
+    if forms & WITHOUT_NAMES:
+        yield Limit.NO_NAMES
+    if forms & TEXT_FORMS:
+        yield Limit.FORGEABLE
+        yield Limit.NO_ERRORS
+    if not known:
+        yield Limit.NO_ROLL_CALL
+    if lines[1]:
+        yield Limit.REJECTS
+
+
+def _not_heard(
+    known: Sequence[tuple[str | None, ...]], heard: Sequence[HeardBroker]
+) -> Iterator[str]:
+    """A log may name a broker by its address, or as its source was called, and a roll call by the
+    host it gives its clients: one heard that fits none of the known may be any of the missing."""
+    names = {it.broker for it in heard}
+    missing = [row for row in known if not names.intersection(row)]
+    strangers = names - {name for row in known for name in row}
+    called = [row[0] or row[2] or "?" for row in missing]
+    for name in called[len(strangers) :]:
+        yield f"one of {', '.join(called)}" if strangers else name

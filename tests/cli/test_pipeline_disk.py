@@ -1,0 +1,59 @@
+"""A disk that is full, and one that may not be written: told, and nothing lost.
+
+The disk is a file system in memory that only the processes of the test see.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.running import lines, put, requests
+
+ALONE = ["unshare", "--mount", "--map-root-user"]
+SCRIPT = """
+mount -t tmpfs -o size=8k none "$DISK" || exit 9
+"$@"; echo "code $?"
+mount -o remount,size=20m "$DISK"
+"$@"; echo "code $?"
+mount -o remount,ro "$DISK"
+"$@"; echo "code $?"
+cp -r "$DISK/tables" "$COPY"
+"""
+
+
+def can_be_alone() -> bool:
+    try:
+        return subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(not can_be_alone(), reason="this system lets nobody mount, even for himself")
+def test_a_full_disk_is_told_and_with_room_the_same_command_counts_each_line_once(
+    tmp_path: Path,
+) -> None:
+    log = put(tmp_path / "a.log", "".join(lines(9, n * 9, client=f"app-{n}") for n in range(40)))
+    disk, copy = tmp_path / "disk", tmp_path / "copy"
+    disk.mkdir()
+    program = [sys.executable, "-c", "from rollcall.cli import main; main()", "pipeline", "run"]
+    command = [*program, str(log), "--tables", f"{disk}/tables", "--master", "local[2]", "--json"]
+    done = subprocess.run(
+        [*ALONE, "sh", "-c", SCRIPT, "sh", *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+        env={**os.environ, "DISK": str(disk), "COPY": str(copy)},
+    )
+    codes = [line for line in done.stdout.splitlines() if line.startswith("code ")]
+    assert codes == ["code 1", "code 0", "code 1"], done.stderr
+    full, read_only = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert full == f"error: the disk is full: {disk}/tables"
+    assert read_only.endswith("cannot be used: Read-only file system")
+    told = json.loads(done.stdout.split("code 1")[1].split("code 0")[0])
+    assert (told["requests"], requests(copy)) == (360, 360)

@@ -1,0 +1,55 @@
+"""Clients of long ago, fetched once from PyPI into `.cache/kafka/clients`, each pinned.
+
+They are unpacked and not installed: nothing of theirs gets near the libraries of the tests.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.kafka.jars import CACHE, FETCH_SECONDS
+
+OLD_KAFKA_PYTHON = "kafka-python==1.4.7"
+OLD_LIBRDKAFKA = "confluent-kafka==1.3.0"
+"""The last before librdkafka told its name; its wheel is for a Python that is long gone."""
+ITS_PYTHON = ["--python-version", "38", "--implementation", "cp", "--abi", "cp38"]
+ITS_SYSTEM = ["--platform", "manylinux1_x86_64"]
+
+
+def old_kafka_python() -> Path:
+    """The folder to put on the path of a Python."""
+    if sys.version_info >= (3, 12):
+        pytest.skip(f"{OLD_KAFKA_PYTHON} needs a Python before 3.12")
+    return _fetched(OLD_KAFKA_PYTHON)
+
+
+def old_librdkafka() -> Path:
+    """The folder with the shared library."""
+    return _fetched(OLD_LIBRDKAFKA, *ITS_PYTHON, *ITS_SYSTEM)
+
+
+def _fetched(wanted: str, *options: str) -> Path:
+    folder = CACHE / "clients" / wanted.replace("==", "-")
+    if (folder / "complete").exists():
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)
+    words = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    words += ["--only-binary", ":all:", "--target", str(folder), *options, wanted]
+    try:
+        done = subprocess.run(
+            words,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=FETCH_SECONDS,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        pytest.skip(f"{wanted} could not be fetched within {FETCH_SECONDS} s")
+    if done.returncode != 0:
+        pytest.skip(f"{wanted} could not be fetched: {done.stderr[-500:]}")
+    (folder / "complete").touch()
+    return folder
