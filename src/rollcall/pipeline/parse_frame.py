@@ -56,7 +56,7 @@ OTHERS = (
 def with_frame(lines: DataFrame, settings: SourceSettings) -> DataFrame:
     layout = settings.frame
     date, time, level, verb, request = (F.get("words", place) for place in range(5))
-    completed = F.col("level").isNotNull() & (verb == MARK.split()[0])
+    completed = F.col("level").isNotNull() & (verb == "Completed")
     kind = F.when(request.startswith('request:{"'), JSON).otherwise(TEXT)
     return (
         lines.withColumn("text", in_kafkas_layout(tidy(F.col("value")), layout))
