@@ -9,29 +9,33 @@ lines, and read as JSON once for all of them (`read`).
 
 from __future__ import annotations
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from rollcall.pipeline.parse_frame import FRAME
+from rollcall.pipeline.parse_frame import JSON
 
-# The head without its frame and without the correlation id, which differs from line to line.
-HEAD = rf'{FRAME}(\{{"isForwarded":.*?),"correlationId":-?\d+'
-# connection, total and throttle time, the letter of the form, and all from the protocol on
-TAIL = (
-    r'(?s)^([^"]*)","totalTimeMs":([^,]*),"requestQueueTimeMs":[^,]*,"localTimeMs":[^,]*,'
-    r'"remoteTimeMs":[^,]*,"throttleTimeMs":([^,]*),"responseQueueTimeMs":[^,]*,'
-    r'"sendTimeMs":[^,]*(,"securityProtocol":.*)$'
-)
-TAIL_PARTS = "$1\x01$2\x01$3\x01H\x01$4"
+SHAPE = "H"
+REQUEST = ',"request":'
+CONNECTION = ',"connection":"'
 EXTRAS = '},"'
 """Comes before the fields that only some lines have, and nowhere else in a tail."""
 
-# These two begin with literal text, as Java then skips ahead to it.
-REPLICA = r',"request":\{(?:"clusterId":"[^"]*",)?"replica(?:State":\{"replicaI|I)d":(-?\d+)'
-# The code is among the first fields of a response, but for OffsetFetch and Metadata: the last.
+LONGEST_KEY = 5
+KEY = '"requestHeader":{"requestApiKey":'
+API_VERSIONS = 18
+ASKED_BY_REPLICAS = (1, 2, 23)
+"""Fetch, ListOffsets and OffsetForLeaderEpoch."""
+NO_REPLICA = f'{REQUEST}{{"replicaId":-1,'
+# These four begin with literal text, as Java then skips ahead to it.
+BODIES = rf"(?s){REQUEST}(.*){CONNECTION}"
+REPLICA = rf'{REQUEST}\{{(?:"clusterId":"[^"]*",)?"replica(?:State":\{{"replicaI|I)d":(-?\d+)'
 EARLY_ERROR = r',"response":\{(?:"throttleTimeMs":-?\d+,)?(?:"allow\w+":\w+,)?"errorCode":(-?\d+)'
-LATE_ERROR = r'"errorCode":(-?\d+)\},"connection":"'
-HAS_LATE_ERROR = '"requestApiKey":[39],'
+LATE_ERROR = rf'"errorCode":(-?\d+)\}}{CONNECTION}'
+# The code is among the first fields of a response, but for these.
+CODE_IS_LAST = (3, 9)
+"""Metadata and OffsetFetch."""
+HAVE_NO_CODE = (0, 2, 8)
+"""Produce, ListOffsets and OffsetCommit have codes of partitions only."""
 
 RANGES = r'"apiKeys":(\[[^\]]*\])'
 
@@ -47,23 +51,51 @@ WANTED = """
 ANSWER = "ARRAY<STRUCT<apiKey: INT, minVersion: INT, maxVersion: INT>>"
 
 
-def cut_request(text: Column) -> Column:
-    return F.regexp_replace(F.substring_index(text, ',"request":', 1), HEAD, "$1")
-
-
-def cut_tail(text: Column) -> Column:
-    tail = F.substring_index(F.substring_index(text, ',"connection":"', -1), EXTRAS, 1)
-    return F.regexp_replace(tail, TAIL, TAIL_PARTS)
-
-
-def cut_replica(text: Column) -> Column:
-    return F.regexp_extract(text, REPLICA, 1)
-
-
-def cut_error(text: Column, request: Column) -> Column:
-    return F.when(request.rlike(HAS_LATE_ERROR), F.regexp_extract(text, LATE_ERROR, 1)).otherwise(
-        F.regexp_extract(text, EARLY_ERROR, 1)
+def with_head(ends: DataFrame) -> DataFrame:
+    """`head` is the header of the request at its commas: isForwarded, key, version, correlation
+    id, and all that follows. The first brace ends it, unless a client id has one."""
+    whole = F.substring_index("payload", "}" + REQUEST, 1)
+    return (
+        ends.withColumn("head", F.when(F.col("kind") == JSON, F.split("front", "}", 3)))
+        .withColumn("body", F.get("head", 1))
+        .withColumn(
+            "head",
+            F.when(F.col("body").startswith(REQUEST), F.get("head", 0)).otherwise(whole),
+        )
+        .withColumn("head", F.when(F.col("kind") == JSON, F.split("head", ",", 5)))
+        .withColumn("api", F.substring(F.get("head", 1), len(KEY) + 1, LONGEST_KEY).try_cast("int"))
     )
+
+
+def cut_request() -> Column:
+    """The head without the correlation id, which differs from line to line."""
+    whole = F.concat_ws(",", *(F.get("head", place) for place in (0, 1, 2, 4)))
+    return F.when(F.get("head", 3).startswith('"correlationId":'), whole)
+
+
+def cut_tail() -> Column:
+    """All from the connection on. It is what lies between the last brace of the bodies and the
+    first that ends the line, unless there is one in a principal or nothing was answered."""
+    likely = F.try_element_at(F.split("end", "}"), F.lit(-3))
+    behind = F.substring_index(F.substring_index("payload", CONNECTION, -1), EXTRAS, 1)
+    sure = F.concat(F.lit(CONNECTION), behind)
+    return F.when(likely.startswith(CONNECTION), likely).otherwise(sure)
+
+
+def cut_bodies(payload: Column) -> Column:
+    return F.regexp_extract(payload, BODIES, 1)
+
+
+def cut_replica(payload: Column) -> Column:
+    tells = F.col("api").isin(*ASKED_BY_REPLICAS) & ~F.col("body").startswith(NO_REPLICA)
+    return F.when(tells, F.regexp_extract(payload, REPLICA, 1))
+
+
+def cut_error(payload: Column) -> Column:
+    late = F.regexp_extract(payload, LATE_ERROR, 1)
+    early = F.regexp_extract(payload, EARLY_ERROR, 1)
+    has_none, is_last = (F.col("api").isin(*apis) for apis in (HAVE_NO_CODE, CODE_IS_LAST))
+    return F.when(~has_none, F.when(is_last, late).otherwise(early))
 
 
 def read(request: Column, who: Column) -> Column:
@@ -71,7 +103,12 @@ def read(request: Column, who: Column) -> Column:
 
     The end of the line may be in it, closed or not: one more end does no harm.
     """
-    return F.from_json(F.concat(request, who, F.lit("}}")), WANTED)
+    header = F.substring(request, len("request:") + 1, F.length(request))
+    return F.from_json(F.concat(header, F.lit("},"), who, F.lit("}}")), WANTED)
+
+
+def connection_of(part: Column) -> Column:
+    return F.substring(part, len(CONNECTION), F.length(part) - len(CONNECTION))
 
 
 def cut_answer(bodies: Column) -> Column:

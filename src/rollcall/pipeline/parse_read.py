@@ -7,8 +7,9 @@ from pyspark.sql import functions as F
 
 from rollcall.catalog import known_apis
 from rollcall.pipeline import parse_json, parse_text
+from rollcall.pipeline.methods import in_a_new_method
 from rollcall.pipeline.parse_cut import NO_FORM
-from rollcall.pipeline.schema import RANGES, REJECTED, REQUEST
+from rollcall.pipeline.schema import RANGES, REJECTED, REQUEST, SKIPPED
 from rollcall.pipeline.settings import SourceSettings
 
 BROKEN = "the JSON of the request line is broken"
@@ -18,6 +19,9 @@ REPLICA_APIS = (1, 2, 23)
 """Fetch, ListOffsets and OffsetForLeaderEpoch carry the id of the replica that asks."""
 API_VERSIONS = 18
 LONGEST_TEXT = 256
+CHOSEN_TEXTS = (
+    *("connection", "listener", "principal", "client_id", "software_name", "software_version"),
+)
 
 # An ApiVersions request, JSON or text. Valid names only: a broker refuses others, and does not
 # keep them (KIP-511).
@@ -44,10 +48,12 @@ def read_cuts(cuts: DataFrame, settings: SourceSettings) -> DataFrame:
     Of `json` on the one hand and `head` and `party` on the other, one is null.
     """
     request, who, bodies = F.col("request"), F.col("who"), F.col("bodies")
+    named = parse_json.connection_of(F.col("connection"))
     is_request = F.col("outcome") == REQUEST
     return (
         cuts.withColumns(
             {
+                "connection": F.when(is_json(), named).otherwise(F.col("connection")),
                 "json": F.when(is_json(), parse_json.read(request, who)),
                 "head": F.when(~is_json(), parse_text.read_request(request)),
                 "party": F.when(~is_json(), parse_text.read_who(who)),
@@ -60,10 +66,13 @@ def read_cuts(cuts: DataFrame, settings: SourceSettings) -> DataFrame:
         )
         .withColumn("reason", F.coalesce("reason", reason_of_parts()))
         .withColumn("outcome", outcome_of_parts())
-        .withColumns(
-            {name: F.when(is_request, fact) for name, fact in (who_facts() | what_facts()).items()}
-        )
+        .transform(in_a_new_method, "read")
+        .withColumns({name: F.when(is_request, fact) for name, fact in what_facts().items()})
         .withColumns({name: F.when(is_request, F.col(name)) for name in EARLY_FACTS})
+        .transform(in_a_new_method, "asked")
+        .withColumns({name: F.when(is_request, fact) for name, fact in who_facts().items()})
+        .transform(in_a_new_method, "told")
+        .withColumns({name: short(F.col(name)) for name in CHOSEN_TEXTS})
         .withColumn("replica", F.when(is_request, is_replica(settings)))
     )
 
@@ -98,8 +107,11 @@ def reason_of_parts() -> Column:
 
 
 def outcome_of_parts() -> Column:
-    return F.when(F.col("reason").isNotNull(), REJECTED).otherwise(
-        F.coalesce("outcome", F.lit(REQUEST))
+    """A line that has no shape was no request line."""
+    return (
+        F.when(F.col("reason").isNotNull(), REJECTED)
+        .when(F.col("shape").isNull(), SKIPPED)
+        .otherwise(REQUEST)
     )
 
 
@@ -108,15 +120,15 @@ def who_facts() -> dict[str, Column]:
     return {
         "broker": F.coalesce("broker", address(1)),
         "host": F.coalesce(address(2), found(F.col("connection"), OLD_PEER, 1)),
-        "connection": short(F.substring_index("connection", "/", -1)),
+        "connection": F.substring_index("connection", "/", -1),
         "security_protocol": either("json.securityProtocol", 0),
-        "listener": short(either("json.listener", 1)),
+        "listener": either("json.listener", 1),
         "software_name": software("name", either("json.clientInformation.softwareName", 2)),
         "software_version": software(
             "version", either("json.clientInformation.softwareVersion", 3)
         ),
-        "principal": short(either("json.principal", 4)),
-        "client_id": short(nullif(client_id, "")),
+        "principal": either("json.principal", 4),
+        "client_id": nullif(client_id, ""),
     }
 
 
@@ -149,7 +161,7 @@ def software(what: str, known: Column) -> Column:
     forwarded request came on a connection of another broker."""
     tells = (F.col("api_key") == API_VERSIONS) & F.col("told_name").isNotNull()
     said = F.when(tells, F.col(f"told_{what}")).otherwise(nullif(known, "unknown"))
-    return F.when(~F.col("forwarded"), short(said))
+    return F.when(~F.col("forwarded"), said)
 
 
 def answer_of(bodies: Column) -> Column:

@@ -12,7 +12,6 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from rollcall.catalog import api_names
-from rollcall.pipeline.parse_frame import FRAME
 
 SEPARATOR = "\x01"
 INT = r"-?\d+"
@@ -53,7 +52,7 @@ HEADS = [
         rf"(?: ?ClientId: ?(?:None|Some\((.*?)\));)? ?BrokerId: ()"
     ),
 ]
-HEAD = rf"{FRAME}(?:{'|'.join(HEADS)}).*$"
+HEAD = rf"(?s)^request:(?:{'|'.join(HEADS)}).*$"
 HEAD_PARTS = SEPARATOR.join(
     "".join(f"${4 * at + group}" for at in range(len(HEADS))) for group in (1, 2, 4, 3)
 )
@@ -66,15 +65,22 @@ TAIL = (
     rf"(?:,responseQueueTime:{NUMBER})?,sendTime:{NUMBER}(?:,securityProtocol:(.*?))?"
     rf"(?:,temporaryMemoryBytes:\d+)?(?:,messageConversionsTime:{NUMBER})? \([\w.$\-]+\)$"
 )
-TAIL_PARTS = "$1\x01$2\x01$5\x01$3$4\x01$6"
+TAIL_PARTS = SEPARATOR.join(
+    (
+        *("", "$1", '"totalTimeMs":$2', "", "", ""),
+        *('"throttleTimeMs":$5', "$3$4", "", '"securityProtocol":$6'),
+    )
+)
+"""In the places and under the names that JSON has for them."""
 OLDEST, OLD, NEW = "", "r", "rt"
 """The shapes: form A; B to D; E to G."""
 
 WHO = (
-    r"(?s)^([A-Z_]+),principal:(.*?)(?:,listener:([^,]*))?"
+    r'(?s)^"securityProtocol":([A-Z_]+),principal:(.*?)(?:,listener:([^,]*))?'
     r"(?:,clientInformation:ClientInformation\(softwareName=([^,()]*), "
     r"softwareVersion=([^,()]*)\))?$"
 )
+NOBODY = '"securityProtocol":'
 WHO_PARTS = "$1\x01$3\x01$4\x01$5\x01$2"
 """Security protocol, listener, software name and version, principal."""
 # The last answer in the line is the broker's own.
@@ -82,12 +88,29 @@ RANGES = r"(?s)^.*,response:\{error_code=0,api_(?:keys|versions)=\[([^\]]*)\]"
 RANGE = r"\{api_key=(\d+),min_version=(\d+),max_version=(\d+)"
 
 
-def cut_request(text: Column) -> Column:
-    return F.regexp_replace(text, HEAD, HEAD_PARTS)
+def take_request(front: Column) -> Column:
+    """API, version, replica id and client id of a line of 1.0 to 2.7 that begins as most do."""
+    newer = front.startswith("request:RequestHeader(")
+    return F.when(newer, F.regexp_replace(front, HEAD, HEAD_PARTS)).otherwise(front)
 
 
-def cut_tail(text: Column) -> Column:
-    return F.regexp_replace(text, TAIL, TAIL_PARTS)
+def find_request(taken: Column, payload: Column) -> Column:
+    """The same of any line; what was there if there is none."""
+    missed = taken.startswith("request:")
+    return F.when(missed, F.regexp_replace(payload, HEAD, HEAD_PARTS)).otherwise(taken)
+
+
+def take_tail(end: Column) -> Column:
+    return F.regexp_replace(end, TAIL, TAIL_PARTS)
+
+
+def find_tail(taken: Column, payload: Column) -> Column:
+    found = F.regexp_replace(payload, TAIL, TAIL_PARTS)
+    return F.when(taken.startswith(SEPARATOR), taken).otherwise(found)
+
+
+def cut_bodies(payload: Column) -> Column:
+    return F.substring_index(F.substring_index(payload, " -- {", -1), " from connection ", 1)
 
 
 def read_request(request: Column) -> Column:
@@ -98,7 +121,7 @@ def read_request(request: Column) -> Column:
 def read_who(who: Column) -> Column:
     """As WHO_PARTS has it; one text only if it is none of ours; empty texts before 0.9."""
     return F.split(
-        F.when(who == "", SEPARATOR * 4).otherwise(F.regexp_replace(who, WHO, WHO_PARTS)),
+        F.when(who == NOBODY, SEPARATOR * 4).otherwise(F.regexp_replace(who, WHO, WHO_PARTS)),
         SEPARATOR,
         5,
     )

@@ -53,7 +53,7 @@ def sum_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
 
 
 def count_by_parts(cuts: DataFrame) -> DataFrame:
-    rejected = F.col("outcome") == REJECTED
+    rejected = F.col("reason").isNotNull()
     value, total, throttle = F.col("value"), F.col("total_us"), F.col("throttle_us")
     alone = {
         "position": F.when(rejected, F.col("position")),
@@ -62,7 +62,7 @@ def count_by_parts(cuts: DataFrame) -> DataFrame:
     return (
         cuts.withColumn("first_position", F.col("position"))
         .withColumns({"hour": F.floor(F.col("instant") / HOUR_US) * HOUR_US, **alone})
-        .groupBy(*SOURCE, "hour", "level", "outcome", "reason", *PARTS, *alone)
+        .groupBy(*SOURCE, "hour", "level", "reason", *PARTS, *alone)
         .agg(
             F.count(F.lit(1)).alias("lines"),
             F.sum(F.octet_length(value) + 1).alias("bytes"),
@@ -98,7 +98,7 @@ def without_secrets(piece: Column) -> Column:
     shape only."""
     head = F.substring_index(F.substring_index(piece, " -- ", 1), ',"request":', 1)
     shape = F.regexp_replace(F.regexp_replace(piece, r"\d", "0"), r"\p{L}", "x")
-    starts = piece.rlike(FRAME) | piece.startswith('{"isForwarded":')
+    starts = piece.rlike(FRAME) | piece.startswith('request:{"isForwarded":')
     return F.make_valid_utf8(F.substring(F.when(starts, head).otherwise(shape), 1, LONGEST_PIECE))
 
 
@@ -165,7 +165,7 @@ def heard_brokers(sums: DataFrame) -> DataFrame:
 
 def select_rejects(sums: DataFrame) -> DataFrame:
     """Where and why; the number of the line is for the source to find."""
-    columns = ("cluster", "file", "block", "position", "reason", "length", "piece")
+    columns = ("cluster", "file", "block", "position", "reason", "lines", "length", "piece")
     return sums.where(F.col("outcome") == REJECTED).select(*columns)
 
 
