@@ -80,7 +80,7 @@ def running(folder: Path, *arguments: str, **environment: str) -> Iterator[Demo]
         demo.process.communicate()
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("moment", "pause"),
     [
@@ -105,7 +105,7 @@ def test_ctrl_c_ends_it_at_any_point_and_nothing_is_left(
         os.kill(demo.process.pid, signal.SIGINT)
         began = time.monotonic()
         assert demo.end() == 130
-        assert time.monotonic() - began < 30
+        assert time.monotonic() - began < 90
         assert demo.nothing_left()
         assert "Traceback" not in demo.text
     assert list(temporary.iterdir()) == []

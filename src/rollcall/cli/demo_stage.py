@@ -27,7 +27,7 @@ from rollcall.errors import ConfigError, RollcallError
 
 MARK = ".rollcall-demo"
 KEPT = {MARK, "cache"}
-SECONDS_TO_END = 15.0
+SECONDS_TO_END = 30.0
 SECONDS_TO_SETTLE = 60.0
 RUN = ("-P", "-c", "from rollcall.cli import main; main()")
 IN_TURN = ("-P", "-c", "from rollcall.cli.demo_stage import run_in_turn; run_in_turn()")
@@ -164,6 +164,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         await asyncio.wait_for(process.wait(), SECONDS_TO_END)
     except TimeoutError:
         process.kill()
+        _signal(process.pid, signal.SIGTERM)  # its Java, which tidies up by itself
         await process.wait()
 
 
