@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 TOPIC = "orders"
-SECONDS = 25.0
+SECONDS = 18.0
 
 
 def kafka_python_produce(bootstrap: str, client_id: str) -> None:
