@@ -88,9 +88,7 @@ FOREIGN = json.dumps({**json.loads(Manifest(1, Kind.BATCH, 1).to_json()), "parts
 @pytest.mark.parametrize("content", [b"[]", b"{}", b'{"number": 1, "kind": "theft"}', FOREIGN])
 def test_a_manifest_of_something_else_is_an_error(store: LocalStore, content: bytes) -> None:
     store.create(manifests.file_name(1), content)
-    with pytest.raises(
-        TablesError, match=r"0000000001\.json is not what rollcall writes"
-    ):
+    with pytest.raises(TablesError, match=r"0000000001\.json is not what rollcall writes"):
         read_tables(store)
 
 
