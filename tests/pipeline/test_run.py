@@ -225,7 +225,8 @@ class DyingStore(LocalStore):
         return super().create(name, content)
 
     def write(self, name: str, content: bytes) -> None:
-        self._die_in_time()
+        if not name.endswith(".beat"):  # those come when they come
+            self._die_in_time()
         super().write(name, content)
 
     def delete(self, name: str) -> None:
