@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,14 +24,23 @@ from pyspark.storagelevel import StorageLevel
 
 from bench.pipeline_sql import statements
 from bench.rows import Row, Timing, below, faster, timing, within
+from rollcall.pipeline.batch import Job
+from rollcall.pipeline.folder_stream import FolderStream
 from rollcall.pipeline.generate import GenerateSettings, generate_logs
 from rollcall.pipeline.lines import read_lines
+from rollcall.pipeline.places import LocalPlace
 from rollcall.pipeline.recipes import request_logs
 from rollcall.pipeline.session import SessionConfig, open_session
 from rollcall.pipeline.settings import SourceSettings
+from rollcall.tables.folder import make_tables
+from rollcall.tables.stores import LocalStore
+from rollcall.tables.writers import open_writer
 
 MEMORY = "1g"
 BROKERS = 12
+WARM_UP = 3
+"""Rounds before those that count: so long does Java compile what it runs."""
+TRIGGER_LINES = 1_000
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -56,6 +66,7 @@ def measure(*, lines: int, rounds: int, growth: Sequence[float] = (0.25, 1, 4)) 
             )
             yield rate(spark, text, ours.seconds, rounds, lines)
             yield from grown(spark, logs, growth, rounds)
+            yield trigger(spark, logs, Path(folder), rounds)
         yield from cores(json, ours.seconds, rounds)
         yield command(json, Path(folder), ours.seconds)
         yield small_job(logs, Path(folder))
@@ -116,7 +127,8 @@ def open_duckdb() -> duckdb.DuckDBPyConnection:
 
 def same_tables(spark: SparkSession, paths: Sequence[str]) -> None:
     recipe = request_logs(SourceSettings())
-    frames = recipe.frames(recipe.sum_lines(read_lines(spark, paths, cluster=None, broker=None)))
+    sums = recipe.sum_lines(read_lines(spark, paths, cluster=None, broker=None))
+    frames = recipe.frames(sums)
     with open_duckdb() as database:
         with_duckdb(database, paths)
         for table in ("usage", "connections"):
@@ -126,6 +138,11 @@ def same_tables(spark: SparkSession, paths: Sequence[str]) -> None:
             if ours != theirs:
                 differ = next((a, b) for a, b in zip(ours, theirs, strict=False) if a != b)
                 raise AssertionError(f"{table}: not the same rows, first: {differ}")
+        theirs = sorted(database.execute("SELECT requests, bytes_read FROM files").fetchall())
+        counted = recipe.count_files(sums).collect()
+        ours = sorted((row["requests"], row["bytes_read"]) for row in counted)
+        if ours != theirs:
+            raise AssertionError(f"files: {ours}, and DuckDB read {theirs}")
         answers = database.execute("SELECT sum(answers) FROM brokers").fetchone()
         heard = frames["brokers"].selectExpr("sum(answers)").first()
         if answers is None or heard is None or answers[0] != heard[0]:
@@ -136,8 +153,9 @@ def beside_duckdb(spark: SparkSession, paths: Sequence[str], rounds: int) -> tup
     ours: list[tuple[float, float]] = []
     theirs: list[tuple[float, float]] = []
     with open_duckdb() as database:
-        parse_and_sum(spark, paths)
-        with_duckdb(database, paths)
+        for _ in range(WARM_UP):
+            parse_and_sum(spark, paths)
+            with_duckdb(database, paths)
         for _ in range(rounds):
             ours.append(timed(lambda: parse_and_sum(spark, paths), java_cpu(spark)))
             theirs.append(timed(lambda: with_duckdb(database, paths), own_cpu))
@@ -145,7 +163,8 @@ def beside_duckdb(spark: SparkSession, paths: Sequence[str], rounds: int) -> tup
 
 
 def rate(spark: SparkSession, paths: Sequence[str], json: Timing, rounds: int, lines: int) -> Row:
-    parse_and_sum(spark, paths)
+    for _ in range(WARM_UP):
+        parse_and_sum(spark, paths)
     text = _cost(
         [timed(lambda: parse_and_sum(spark, paths), java_cpu(spark)) for _ in range(rounds)]
     ).seconds
@@ -170,9 +189,39 @@ def grown(spark: SparkSession, logs: Logs, growth: Sequence[float], rounds: int)
         yield within(what, "the fewest", each, first, 1.15)
 
 
+def trigger(spark: SparkSession, logs: Logs, folder: Path, rounds: int) -> Row:
+    """One look at a folder into which a log has come since the last one."""
+    lines = lines_of(logs.make(spark, "J"))
+    came, store = folder / "came", LocalStore(folder / "stream")
+    came.mkdir()
+    make_tables(store, "bench")
+    with open_writer(store, "bench") as writer:
+        recipe = request_logs(SourceSettings())
+        job = Job(spark=spark, writer=writer, place_of=lambda _: LocalPlace(), recipe=recipe)
+        stream = FolderStream(job, [str(came)], lambda _: None, lambda _: None)
+        taken = []
+        for turn in range(WARM_UP + rounds):
+            new = came / f"kafka-request.log.2026-11-01-{turn:02}"
+            new.write_bytes(b"".join(islice(lines, TRIGGER_LINES)))
+            os.utime(new, (0, 0))
+            start = time.monotonic()
+            if stream.once().counts.lines != TRIGGER_LINES:
+                raise AssertionError(f"not all lines of {new} were read")
+            taken.append(time.monotonic() - start)
+    what = f"a warm trigger of a stream, {TRIGGER_LINES:,} lines"
+    return below(what, "the bar", timing(taken[WARM_UP:]), Timing(2.0, 0.0), 2.0, "s")
+
+
+def lines_of(paths: Sequence[str]) -> Iterator[bytes]:
+    for path in paths:
+        with Path(path).open("rb") as log:
+            yield from log
+
+
 def cores(paths: Sequence[str], two: Timing, rounds: int) -> Iterator[Row]:
     with session("local[1]") as spark:
-        parse_and_sum(spark, paths)
+        for _ in range(WARM_UP):
+            parse_and_sum(spark, paths)
         one = _cost(
             [timed(lambda: parse_and_sum(spark, paths), java_cpu(spark)) for _ in range(rounds)]
         ).seconds

@@ -1,8 +1,9 @@
 """The work of the pipeline, written out for DuckDB: the same extraction, the same sums.
 
-A line is read whole, its frame is cut off, sixteen fields are taken out of its JSON, the times
-become whole microseconds, and all lines that agree in every key are counted together. The
-tables are made from these counts, as the pipeline makes them.
+A line is read whole and checked for a second one inside of it, its frame is cut off, eighteen
+fields are taken out of its JSON, the times become whole microseconds, and all lines of a file
+that agree in every key are counted together. The tables are made from these counts, as the
+pipeline makes them.
 """
 
 from collections.abc import Sequence
@@ -38,7 +39,7 @@ def _lines(paths: Sequence[str]) -> str:
     files = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
     return f"""read_csv([{files}], header = false, columns = {{'value': 'VARCHAR'}},
         delim = '\\x01', quote = '', escape = '', auto_detect = false,
-        max_line_size = 10000000)"""
+        max_line_size = 10000000, filename = true)"""
 
 
 def sums(paths: Sequence[str]) -> str:
@@ -50,15 +51,17 @@ def sums(paths: Sequence[str]) -> str:
     CREATE OR REPLACE TEMP TABLE sums AS
     WITH framed AS (
         SELECT strptime(substring(value, 2, 23), '%Y-%m-%d %H:%M:%S,%g') AS time,
-            position('{START}' IN value) + {len(START)} AS start, value
+            split_part(substring(value, 27, 6), ' ', 1) AS level,
+            position('{START}' IN value) + {len(START)} AS start, value, filename AS file
         FROM {_lines(paths)}
         WHERE value LIKE '%{START}%' AND value LIKE '%{END}'
+            AND NOT contains(substring(value, 64), '{START}{{"isForwarded":')
     ), parsed AS (
-        SELECT time, json_extract_string(
+        SELECT file, time, level, strlen(value) + 1 AS bytes, json_extract_string(
             substring(value, start, length(value) - start + 1 - {len(END)}), [{wanted}]) AS said
         FROM framed
-    ), taken AS (SELECT time, {fields} FROM parsed)
-    SELECT date_trunc('hour', time) AS hour, connection, listener, principal,
+    ), taken AS (SELECT file, time, level, bytes, {fields} FROM parsed)
+    SELECT file, level, date_trunc('hour', time) AS hour, connection, listener, principal,
         nullif(client_id, '') AS client_id,
         CASE WHEN name <> 'unknown' THEN name WHEN api_key = '18' THEN told_name END
             AS software_name,
@@ -70,7 +73,7 @@ def sums(paths: Sequence[str]) -> str:
             OR (api_key IN ('1', '2', '23')
                 AND coalesce(replica_id::INTEGER, replica_state::INTEGER, -1) >= 0)) AS replica,
         CASE WHEN api_key = '18' AND error_code = '0' THEN ranges END AS ranges,
-        count(*) AS requests,
+        count(*) AS requests, sum(bytes)::BIGINT AS bytes,
         count(error_code) AS answered,
         count(*) FILTER (WHERE error_code <> '0') AS errors,
         count(*) FILTER (WHERE error_code = '35') AS unsupported,
@@ -100,7 +103,8 @@ USAGE = f"""
         sum(errors)::BIGINT AS errors, sum(unsupported)::BIGINT AS unsupported,
         sum(deprecated)::BIGINT AS deprecated, sum(throttled)::BIGINT AS throttled,
         sum(throttle_us)::BIGINT AS throttle_us, sum(total_us)::BIGINT AS total_us,
-        max(longest_us) AS longest_us, min(first_seen) AS first_seen, max(last_seen) AS last_seen
+        max(longest_us) AS longest_us, min(first_seen) AS first_seen, max(last_seen) AS last_seen,
+        bit_or(1 << hour(hour))::INTEGER AS hours
     FROM {PLACED} GROUP BY ALL"""
 
 CONNECTIONS = f"""
@@ -117,5 +121,13 @@ BROKERS = f"""
     FROM {PLACED} WHERE ranges IS NOT NULL GROUP BY ALL"""
 
 
+FILES = """
+    CREATE OR REPLACE TEMP TABLE files AS
+    SELECT file, sum(requests)::BIGINT AS requests, sum(bytes)::BIGINT AS bytes_read,
+        min(first_seen) AS first_time, max(last_seen) AS last_time,
+        list_sort(list(DISTINCT level)) AS levels
+    FROM sums GROUP BY ALL"""
+
+
 def statements(paths: Sequence[str]) -> list[str]:
-    return [sums(paths), USAGE, CONNECTIONS, BROKERS]
+    return [sums(paths), USAGE, CONNECTIONS, BROKERS, FILES]
