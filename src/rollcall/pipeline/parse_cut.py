@@ -63,8 +63,11 @@ def with_ends(framed: DataFrame) -> DataFrame:
         .transform(parse_json.with_head)
         .withColumn("request", by_kind(parse_json.cut_request(), parse_text.take_request(front)))
         .withColumn("request", by_kind(request, parse_text.find_request(request, payload)))
-        .withColumn("tail", by_kind(parse_json.cut_tail(), parse_text.take_tail(end)))
-        .withColumn("tail", by_kind(tail, parse_text.find_tail(tail, payload)))
+        .withColumn("tail", by_kind(*(form.take_tail(end) for form in (parse_json, parse_text))))
+        .withColumn(
+            "tail",
+            by_kind(*(form.find_tail(tail, payload) for form in (parse_json, parse_text))),
+        )
         .withColumn("tail", F.split(tail, by_kind(",", parse_text.SEPARATOR), TAIL_PARTS))
     )
 
@@ -126,9 +129,9 @@ def asks_for_versions() -> Column:
 
 
 def micros(millis: Column) -> Column:
-    """Whole, as a sum of them does not depend on the order."""
-    decimal = F.when(millis.contains(","), F.translate(millis, ",", ".")).otherwise(millis)
-    number = decimal.try_cast("double")
+    """Whole, as a sum of them does not depend on the order. 0.11 writes decimals as its locale
+    does."""
+    number = F.translate(millis, ",", ".").try_cast("double")
     return F.floor(F.when(number.between(0, LONGEST_MS), number) * 1000 + 0.5)
 
 

@@ -73,13 +73,16 @@ def cut_request() -> Column:
     return F.when(F.get("head", 3).startswith('"correlationId":'), whole)
 
 
-def cut_tail() -> Column:
+def take_tail(end: Column) -> Column:
     """All from the connection on. It is what lies between the last brace of the bodies and the
     first that ends the line, unless there is one in a principal or nothing was answered."""
-    likely = F.try_element_at(F.split("end", "}"), F.lit(-3))
-    behind = F.substring_index(F.substring_index("payload", CONNECTION, -1), EXTRAS, 1)
+    return F.try_element_at(F.split(end, "}"), F.lit(-3))
+
+
+def find_tail(taken: Column, payload: Column) -> Column:
+    behind = F.substring_index(F.substring_index(payload, CONNECTION, -1), EXTRAS, 1)
     sure = F.concat(F.lit(CONNECTION), behind)
-    return F.when(likely.startswith(CONNECTION), likely).otherwise(sure)
+    return F.when(taken.startswith(CONNECTION), taken).otherwise(sure)
 
 
 def cut_bodies(payload: Column) -> Column:
