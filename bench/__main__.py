@@ -1,4 +1,5 @@
-"""`python -m bench [--json] [--quick] [--only NAME]`: measure, and print one table."""
+"""`python -m bench [--json] [--quick] [--only NAME] [--picture FILE]`: measure, and print one
+table."""
 
 import argparse
 import json
@@ -6,12 +7,14 @@ import platform
 import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 from rich.table import Table
 
 from bench import codec, inference, pipeline, reports, roll_call, server
+from bench.picture import draw
 from bench.rows import Row
 
 PEERS = ("kio", "kafka-python", "duckdb", "pyspark")
@@ -42,6 +45,7 @@ def main() -> int:
         "--quick", action="store_true", help="few short rounds: to see that it runs"
     )
     parser.add_argument("--only", choices=MEASUREMENTS, help="one part of it")
+    parser.add_argument("--picture", type=Path, help="draw how the pipeline grows, as SVG")
     options = parser.parse_args()
     chosen = QUICK if options.quick else MEASUREMENTS
     rows = []
@@ -53,6 +57,8 @@ def main() -> int:
                     rows.extend(measurement())
                 except pytest.skip.Exception as reason:  # a peer that cannot be had here
                     print(f"left out: {name}: {reason}", file=sys.stderr)
+    if options.picture and any(row.growth for row in rows):
+        options.picture.write_text(draw(rows), encoding="utf-8")
     if options.json:
         print(
             json.dumps({"machine": _machine(), "rows": [row.as_json() for row in rows]}, indent=2)

@@ -11,8 +11,8 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 from pyspark.storagelevel import StorageLevel
 
 from bench.pipeline_sql import statements
-from bench.rows import Row, Timing, below, faster, timing, within
+from bench.rows import Growth, Row, Timing, below, faster, timing, within
 from rollcall.pipeline.batch import Job
 from rollcall.pipeline.folder_stream import FolderStream
 from rollcall.pipeline.generate import GenerateSettings, generate_logs
@@ -41,6 +41,8 @@ BROKERS = 12
 WARM_UP = 3
 """Rounds before those that count: so long does Java compile what it runs."""
 TRIGGER_LINES = 1_000
+GROWN = 2
+"""Rounds at each size."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -65,9 +67,11 @@ def measure(*, lines: int, rounds: int, growth: Sequence[float] = (0.25, 1, 4)) 
                 f"{what}, time", "DuckDB, 2 threads", ours.seconds, theirs.seconds, 1.5, "s"
             )
             yield rate(spark, text, ours.seconds, rounds, lines)
-            yield from grown(spark, logs, growth, rounds)
+            two = yield from grown(spark, logs, growth, cores=2)
             yield trigger(spark, logs, Path(folder), rounds)
-        yield from cores(json, ours.seconds, rounds)
+        with session("local[1]") as spark:
+            one = yield from grown(spark, logs, growth, cores=1)
+        yield faster(f"per line of {lines:,}, 2 cores", "1 core", two[lines], one[lines], 1.6)
         yield command(json, Path(folder), ours.seconds)
         yield small_job(logs, Path(folder))
 
@@ -175,18 +179,23 @@ def rate(spark: SparkSession, paths: Sequence[str], json: Timing, rounds: int, l
     return Row(what, ours, "form J", theirs, "/s", ratio, bar, ratio >= 0.7, text.spread)
 
 
-def grown(spark: SparkSession, logs: Logs, growth: Sequence[float], rounds: int) -> Iterator[Row]:
+def grown(
+    spark: SparkSession, logs: Logs, growth: Sequence[float], cores: int
+) -> Generator[Row, None, dict[int, Timing]]:
     """Microseconds per line at each size, beside the smallest; and the memory it took."""
-    first: Timing | None = None
+    each: dict[int, Timing] = {}
     for multiple in growth:
         paths = logs.times(spark, "J", multiple)
         lines = round(logs.lines * multiple)
-        parse_and_sum(spark, paths)
-        taken = [timed(lambda: parse_and_sum(spark, paths), own_cpu)[0] for _ in range(rounds)]  # noqa: B023
-        each = timing([seconds * 1e6 / lines for seconds in taken])
-        first = first or each
-        what = f"per line of {lines:,}, {MEMORY} heap, {peak_mb(spark):,.0f} MB resident at most"
-        yield within(what, "the fewest", each, first, 1.15)
+        for _ in range(WARM_UP if cores == 1 and not each else 1):
+            parse_and_sum(spark, paths)
+        taken = [timed(lambda: parse_and_sum(spark, paths), own_cpu)[0] for _ in range(GROWN)]  # noqa: B023
+        each[lines] = timing([seconds * 1e6 / lines for seconds in taken])
+        peak = f"{peak_mb(spark):,.0f} MB resident at most"
+        what = f"per line of {lines:,}, {cores} {'core' if cores == 1 else 'cores'}, {peak}"
+        row = within(what, "the fewest", each[lines], next(iter(each.values())), 1.15)
+        yield replace(row, growth=Growth(lines, cores))
+    return each
 
 
 def trigger(spark: SparkSession, logs: Logs, folder: Path, rounds: int) -> Row:
@@ -216,16 +225,6 @@ def lines_of(paths: Sequence[str]) -> Iterator[bytes]:
     for path in paths:
         with Path(path).open("rb") as log:
             yield from log
-
-
-def cores(paths: Sequence[str], two: Timing, rounds: int) -> Iterator[Row]:
-    with session("local[1]") as spark:
-        for _ in range(WARM_UP):
-            parse_and_sum(spark, paths)
-        one = _cost(
-            [timed(lambda: parse_and_sum(spark, paths), java_cpu(spark)) for _ in range(rounds)]
-        ).seconds
-    yield faster("parse and sum on 2 cores", "1 core", two, one, 1.6, "s")
 
 
 def command(paths: Sequence[str], folder: Path, summing: Timing) -> Row:

@@ -8,6 +8,14 @@ from dataclasses import asdict, dataclass
 
 
 @dataclass(frozen=True)
+class Growth:
+    """Where a measurement stands among those of other sizes."""
+
+    lines: int
+    cores: int
+
+
+@dataclass(frozen=True)
 class Row:
     """One line of the table; `ratio` is what is held against the bar."""
 
@@ -21,6 +29,7 @@ class Row:
     met: bool
     spread: float
     """How far apart the quartiles of our own runs were, as a share of the median."""
+    growth: Growth | None = None
 
     def as_json(self) -> dict[str, object]:
         return asdict(self)
