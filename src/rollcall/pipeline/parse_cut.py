@@ -57,16 +57,27 @@ def with_ends(framed: DataFrame) -> DataFrame:
     rest = F.substring(F.col("text").cast("binary"), start, F.lit(LONGEST_LINE))
     return (
         framed.withColumn("payload", F.when(F.col("kind").isNotNull(), rest))
-        .withColumn("front", F.substring(payload, 1, FRONT_BYTES).cast("string"))
-        .withColumn("end", F.substring(payload, -END_BYTES, END_BYTES).cast("string"))
-        .withColumn("payload", payload.cast("string"))
+        .withColumns(
+            {
+                "front": F.substring(payload, 1, FRONT_BYTES).cast("string"),
+                "end": F.substring(payload, -END_BYTES, END_BYTES).cast("string"),
+                "payload": payload.cast("string"),
+            }
+        )
         .transform(parse_json.with_head)
-        .withColumn("request", by_kind(parse_json.cut_request(), parse_text.take_request(front)))
-        .withColumn("request", by_kind(request, parse_text.find_request(request, payload)))
-        .withColumn("tail", by_kind(*(form.take_tail(end) for form in (parse_json, parse_text))))
-        .withColumn(
-            "tail",
-            by_kind(*(form.find_tail(tail, payload) for form in (parse_json, parse_text))),
+        .withColumns(
+            {
+                "request": by_kind(parse_json.cut_request(), parse_text.take_request(front)),
+                "tail": by_kind(parse_json.take_tail(end), parse_text.take_tail(end)),
+            }
+        )
+        .withColumns(
+            {
+                "request": by_kind(request, parse_text.find_request(request, payload)),
+                "tail": by_kind(
+                    parse_json.find_tail(tail, payload), parse_text.find_tail(tail, payload)
+                ),
+            }
         )
         .withColumn("tail", F.split(tail, by_kind(",", parse_text.SEPARATOR), TAIL_PARTS))
     )

@@ -57,12 +57,14 @@ def with_head(ends: DataFrame) -> DataFrame:
     whole = F.substring_index("payload", "}" + REQUEST, 1)
     return (
         ends.withColumn("head", F.when(F.col("kind") == JSON, F.split("front", "}", 3)))
-        .withColumn("body", F.get("head", 1))
-        .withColumn(
-            "head",
-            F.when(F.col("body").startswith(REQUEST), F.get("head", 0)).otherwise(whole),
+        .withColumns(
+            {
+                "head": F.when(F.get("head", 1).startswith(REQUEST), F.get("head", 0)),
+                "body": F.get("head", 1),
+            }
         )
-        .withColumn("head", F.when(F.col("kind") == JSON, F.split("head", ",", 5)))
+        .withColumn("head", F.when(F.col("kind") == JSON, F.coalesce("head", whole)))
+        .withColumn("head", F.split("head", ",", 5))
         .withColumn("api", F.substring(F.get("head", 1), len(KEY) + 1, LONGEST_KEY).try_cast("int"))
     )
 
