@@ -1,11 +1,16 @@
 """What all tests share: where Hypothesis keeps its finds, and that being slow is no failure."""
 
+import signal
+
 import pytest
 from hypothesis import settings
 from hypothesis.configuration import set_hypothesis_home_dir
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # what a shell starts in the background ignores Ctrl-C, and so would all that tests start
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     set_hypothesis_home_dir(config.rootpath / ".cache" / "hypothesis")
     settings.register_profile("rollcall", parent=settings(), deadline=None)
     settings.load_profile("rollcall")
