@@ -474,3 +474,9 @@ def test_the_answer_goes_into_a_notebook(tmp_path: Path) -> None:
     table = judged(tmp_path, Made().told("3.9.0").use("Fetch", 3)).to_arrow()
     assert table.column("verdict").to_pylist() == ["breaks"]
     assert table.column("findings").to_pylist()[0][0]["api"] == "Fetch"
+
+
+def test_a_patch_that_is_not_in_the_catalog_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnknownReleaseError, match=r"no release 4\.0\.99") as error:
+        judged(tmp_path, Made().told("3.9.0").use("JoinGroup", 1), "4.0.99")
+    assert "4.0 up to 4.0." in str(error.value.hint)

@@ -63,7 +63,9 @@ def test_an_operator_can_quote_whatever_he_likes(tmp_path: Path) -> None:
         (["b1"], ["b2:9092", "b3:9092"]),
         (["10.0.0.1", "10.0.0.2", "10.0.0.3"], []),  # under other names, but as many
         (["10.0.0.1", "10.0.0.2"], ["one of b1:9092, b2:9092, b3:9092"]),
-        (["b1", "10.0.0.2", "10.0.0.3"], []),
+        # another address of b1 does not stand for b2
+        (["b1", "10.0.0.1"], ["b2:9092", "b3:9092"]),
+        (["b1", "10.0.0.2", "10.0.0.3"], ["b2:9092", "b3:9092"]),
     ],
 )
 def test_brokers_not_heard_are_found_under_whatever_name(
@@ -76,4 +78,4 @@ def test_brokers_not_heard_are_found_under_whatever_name(
         made.use("Fetch", 11, broker=name, days=[0])
     basis = clients(made.write(tmp_path / "tables")).basis
     assert list(basis.not_heard) == missing
-    assert basis.brokers_known == 3
+    assert (basis.brokers_heard, basis.brokers_known) == (3 - len(missing), 3)

@@ -17,6 +17,7 @@ from rollcall import __version__
 from rollcall.cli.output import print_json
 from rollcall.cli.pipeline_view import (
     ProgressLine,
+    nothing_found,
     print_compacted,
     print_counts,
     print_result,
@@ -115,6 +116,8 @@ def run(
         print_json(result_json(result, seconds))
     else:
         print_result(result, seconds)
+        if hint := nothing_found(result):
+            print(hint)
 
 
 @app.command()

@@ -91,6 +91,20 @@ def print_result(result: Result, seconds: float) -> None:
     print(f"{seconds:.1f} s")
 
 
+def nothing_found(result: Result) -> str | None:
+    """What may be wrong when there was something to read, and no request in it."""
+    if result.counts.requests or result.already:
+        return None
+    if result.counts.lines:
+        return (
+            "no request was found: the logger kafka.request.logger writes them, at DEBUG, to "
+            "kafka-request.log"
+        )
+    if result.left:
+        return "nothing was read: name a file to have it read as far as it is written"
+    return "nothing was read: no log is there"
+
+
 def print_counts(counts: Counts) -> None:
     print(
         f"{counts.lines} lines of {counts.files} files: {counts.requests} requests, "

@@ -105,7 +105,7 @@ def _rests_on(basis: Basis) -> str:
     share = basis.unidentified_share
     known = "" if Limit.NO_ROLL_CALL in basis.limits else f" of {basis.brokers_known}"
     return (
-        f"seen {basis.first:%Y-%m-%d} to {basis.last:%Y-%m-%d} on {len(basis.heard)}{known} "
+        f"seen {basis.first:%Y-%m-%d} to {basis.last:%Y-%m-%d} on {basis.brokers_heard}{known} "
         f"{'broker' if basis.brokers_known == 1 else 'brokers'}, {large(basis.requests)} requests"
         + (f", {share:.0%} unidentified" if share is not None else "")
     )
@@ -131,7 +131,8 @@ def on_basis(basis: Basis, min_days: int = 0) -> list[str]:
             "A version that is used once a month does not show in a week."
         )
     if basis.not_heard:
-        names = ", ".join(basis.not_heard[:5]) + (", ..." if len(basis.not_heard) > 5 else "")
+        apart = list(dict.fromkeys(basis.not_heard))
+        names = ", ".join(apart[:5]) + (", ..." if len(apart) > 5 else "")
         told.append(f"NOT HEARD: {count(len(basis.not_heard), 'broker')} ({names}).")
     return told + [LIMITS[limit] for limit in basis.limits]
 

@@ -43,6 +43,9 @@ class Basis:
     days: int = 0
     """Days with a line."""
     heard: tuple[HeardBroker, ...] = ()
+    """By the names that logs have for them: a broker with two addresses is two."""
+    known: int = 0
+    """Brokers of roll calls, and those heard of clusters that none was made of."""
     not_heard: tuple[str, ...] = ()
     """Brokers that a roll call names, and of which there is no line in the window."""
     lines: int = 0
@@ -57,7 +60,11 @@ class Basis:
 
     @property
     def brokers_known(self) -> int:
-        return len(self.heard) + len(self.not_heard)
+        return max(self.known, len(self.not_heard))
+
+    @property
+    def brokers_heard(self) -> int:
+        return self.brokers_known - len(self.not_heard)
 
     @property
     def client_requests(self) -> int:

@@ -139,7 +139,7 @@ def flat_basis(basis: Basis) -> Row:
         "first": when(basis.first),
         "last": when(basis.last),
         "days": basis.days,
-        "brokers_heard": len(basis.heard),
+        "brokers_heard": basis.brokers_heard,
         "brokers_known": basis.brokers_known,
         "brokers_not_heard": list(basis.not_heard),
         "hours_heard": [

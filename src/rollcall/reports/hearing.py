@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from rollcall.reports.basis import Basis, HeardBroker, Limit
 from rollcall.reports.reading import Reader
 from rollcall.tables.columns import FORMS
 from rollcall.tables.totals import BROKER_HOURS
+
+Called = tuple[str | None, ...]
 
 SLOTS = 120
 """Days of a window that fit the bits of a number; of longer ones, several days share a bit."""
@@ -45,12 +48,12 @@ SELECT coalesce(sum(lines), 0), coalesce(sum(rejected), 0),
 FROM {files} WHERE {where}
 """
 ROLL_CALLED = """
-SELECT DISTINCT broker, host, concat(host, ':', port), CAST(node_id AS VARCHAR)
+SELECT DISTINCT cluster, broker, host, concat(host, ':', port), CAST(node_id AS VARCHAR)
 FROM {brokers} AS b
 WHERE source = 'roll call' AND {where} AND hour = (
   SELECT max(hour) FROM {brokers} AS newest
   WHERE newest.source = 'roll call' AND newest.cluster IS NOT DISTINCT FROM b.cluster)
-ORDER BY 1, 2
+ORDER BY 2, 3, 1
 """
 
 
@@ -72,6 +75,7 @@ def read_basis(reader: Reader) -> Basis:
     hear(reader)
     heard = tuple(_brokers(reader))
     known = _roll_called(reader)
+    roll = compare(known, heard)
     ((first, last, replica, forwarded, forms),) = reader.rows(ALL)
     lines = _lines(reader)
     return Basis(
@@ -79,7 +83,8 @@ def read_basis(reader: Reader) -> Basis:
         last=last,
         days=days_heard(reader)[2],
         heard=heard,
-        not_heard=tuple(_not_heard(known, heard)),
+        known=roll.known,
+        not_heard=roll.not_heard,
         lines=lines[0],
         rejected=lines[1],
         requests=sum(it.requests for it in heard),
@@ -103,8 +108,8 @@ def _lines(reader: Reader) -> tuple[int, int, bool]:
     return int(lines), int(rejected), bool(info_only)
 
 
-def _roll_called(reader: Reader) -> list[tuple[str | None, ...]]:
-    """The brokers of the newest roll call of each cluster, by all their names."""
+def _roll_called(reader: Reader) -> list[Called]:
+    """The brokers of the newest roll call of each cluster: the cluster, and all their names."""
     return reader.rows(ROLL_CALLED.format(brokers=reader.table("brokers"), where=reader.cluster()))
 
 
@@ -128,14 +133,28 @@ def _limits(
         yield Limit.REJECTS
 
 
-def _not_heard(
-    known: Sequence[tuple[str | None, ...]], heard: Sequence[HeardBroker]
-) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """The brokers of the roll calls, beside those that were heard."""
+
+    known: int
+    not_heard: tuple[str, ...]
+
+
+def compare(called: Sequence[Called], heard: Sequence[HeardBroker]) -> Roll:
     """A log may name a broker by its address, or as its source was called, and a roll call by the
-    host it gives its clients: one heard that fits none of the known may be any of the missing."""
-    names = {it.broker for it in heard}
-    missing = [row for row in known if not names.intersection(row)]
-    strangers = names - {name for row in known for name in row}
-    called = [row[0] or row[2] or "?" for row in missing]
-    for name in called[len(strangers) :]:
-        yield f"one of {', '.join(called)}" if strangers else name
+    host it gives its clients. If no name fits, one heard may be any of the missing. If some do,
+    what fits none is another address of a broker, and stands for nobody."""
+    if not called:
+        return Roll(len(heard), ())
+    names = {name for _, *its in called for name in its}
+    clusters = {cluster for cluster, *_ in called}
+    strange = [it for it in heard if it.broker not in names]
+    others = [it for it in strange if it.cluster not in clusters and it.cluster is not None]
+    fits = {it.broker for it in heard} & names
+    missing = [row for row in called if not fits.intersection(row[1:])]
+    titles = [row[1] or row[3] or "?" for row in missing]
+    strangers = 0 if fits else len(strange) - len(others)
+    if strangers:
+        titles = [f"one of {', '.join(titles)}"] * max(0, len(titles) - strangers)
+    return Roll(len(called) + len(others), tuple(titles))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rollcall.catalog import Release, line_of
+from rollcall.catalog import Release, UnknownReleaseError, is_known, line_of
 from rollcall.reports.basis import Basis
 from rollcall.reports.brokers import ceilings, common_ranges, read_told, releases_of
 from rollcall.reports.findings import Judgement, Verdict
@@ -88,6 +88,15 @@ class Impact:
         return to_arrow(map(flat_impact, self.clients))
 
 
+def _check(target: Release) -> None:
+    line = line_of(target)
+    if not is_known(target):
+        raise UnknownReleaseError(
+            f"there is no release {target} in the catalog",
+            hint=f"it knows {line.name} up to {max(line.patches)}: that is what {line.name} means",
+        )
+
+
 def impact(
     tables: Tables,
     target: str | Release,
@@ -100,7 +109,7 @@ def impact(
 ) -> Impact:
     """Judge every client that the tables know; `broker_release` is what the brokers run now."""
     wanted, running = _release(target), _release(broker_release) if broker_release else None
-    line_of(wanted)  # a target nobody knows is told before anything is read
+    _check(wanted)  # a target nobody knows is told before anything is read
     reader = open_tables(tables, question)
     make_sightings(reader)
     basis = read_basis(reader)
