@@ -44,7 +44,7 @@ class Basis:
     """Days with a line."""
     heard: tuple[HeardBroker, ...] = ()
     """By the names that logs have for them: a broker with two addresses is two."""
-    known: int = 0
+    brokers_known: int = 0
     """Brokers of roll calls, and those heard of clusters that none was made of."""
     not_heard: tuple[str, ...] = ()
     """Brokers that a roll call names, and of which there is no line in the window."""
@@ -57,10 +57,6 @@ class Basis:
     unidentified_requests: int | None = None
     """Of clients whose library neither told its name nor could be inferred; None: not asked."""
     limits: tuple[Limit, ...] = ()
-
-    @property
-    def brokers_known(self) -> int:
-        return max(self.known, len(self.not_heard))
 
     @property
     def brokers_heard(self) -> int:

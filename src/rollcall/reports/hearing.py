@@ -83,7 +83,7 @@ def read_basis(reader: Reader) -> Basis:
         last=last,
         days=days_heard(reader)[2],
         heard=heard,
-        known=roll.known,
+        brokers_known=roll.known,
         not_heard=roll.not_heard,
         lines=lines[0],
         rejected=lines[1],
