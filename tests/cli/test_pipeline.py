@@ -61,6 +61,7 @@ def test_java_that_is_missing_is_told(tmp_path: Path, log: Path) -> None:
     result = rollcall(*command, JAVA_HOME=str(tmp_path))
     assert result.returncode == 1
     assert result.stderr.startswith("error: Java is missing, and Spark needs it\nhint: install")
+    assert not (tmp_path / "t").exists()
 
 
 def test_java_that_is_too_old_is_told(tmp_path: Path, log: Path) -> None:

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,7 +37,7 @@ from rollcall.cli.spark import (
     store_for,
 )
 from rollcall.cli.tables import JsonOption, TablesOption
-from rollcall.tables.folder import make_tables
+from rollcall.tables.fresh import tables_to_write
 from rollcall.tables.writers import open_writer
 
 if TYPE_CHECKING:
@@ -314,10 +314,12 @@ def _job(config: SessionConfig, tables: str, doing: str, recipe: Recipe) -> Iter
     from rollcall.pipeline.session import open_session
 
     check_for_spark(str(local_store(tables).root) if is_local_path(tables) else tables)
-    if is_local_path(tables):  # a wrong folder is told before Spark is started
-        make_tables(local_store(tables), f"rollcall {__version__}")
-    with open_session(config) as spark:
+    made_by = f"rollcall {__version__}"
+    with ExitStack() as stack:
+        if is_local_path(tables):  # a wrong folder is told before Spark is started
+            stack.enter_context(tables_to_write(local_store(tables), made_by))
+        spark = stack.enter_context(open_session(config))
         store = store_for(spark, tables)
-        make_tables(store, f"rollcall {__version__}")
-        with open_writer(store, doing) as writer:
-            yield Job(spark=spark, writer=writer, place_of=places(spark), recipe=recipe)
+        stack.enter_context(tables_to_write(store, made_by))
+        writer = stack.enter_context(open_writer(store, doing))
+        yield Job(spark=spark, writer=writer, place_of=places(spark), recipe=recipe)

@@ -5,7 +5,7 @@ Nothing here handles rows: manifests, notes, and the first and last bytes of log
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -112,6 +112,19 @@ class HadoopStore:
         with _explained(self.address):
             fs, path = self.hadoop.at(self._at(name))
             fs.delete(path, True)
+
+    def absent(self) -> Sequence[str]:
+        """Only of the folder itself: others may share what is above it."""
+        with _explained(self.address):
+            fs, path = self.hadoop.at(self.address)
+            return [] if fs.exists(path) else [self.address]
+
+    def remove_empty(self, folders: Iterable[str]) -> None:
+        with _explained(self.address):
+            for folder in folders:
+                fs, path = self.hadoop.at(folder)
+                if fs.exists(path) and not fs.listStatus(path):
+                    fs.delete(path, False)
 
     def settle(self, names: Iterable[str]) -> None:
         """Object stores and HDFS keep what was closed."""

@@ -33,10 +33,10 @@ from rollcall.pipeline.schema import LINES
 from rollcall.pipeline.writing import Attempt, small_frame, write_parts
 from rollcall.tables.columns import FILES, REJECTS
 from rollcall.tables.errors import TablesError
+from rollcall.tables.folder import STREAMS
 from rollcall.tables.manifests import Counts, Kind, Manifest
 
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
-FOLDER = "streams"
 POLL_SECONDS = 0.5
 BATCH_LINES = 5_000_000
 """A long backlog is read in batches of this size."""
@@ -84,7 +84,7 @@ class TopicStream:
     def start(self, seconds: float | None) -> StreamingQuery:
         """Begin to read; None: what is there now, and then stop."""
         self._check_notes()
-        checkpoint = f"{self.job.writer.store.address}/{FOLDER}/{self.topic.id}"
+        checkpoint = f"{self.job.writer.store.address}/{STREAMS}/{self.topic.id}"
         source = self.job.spark.readStream.format("kafka").options(
             **{
                 "kafka.bootstrap.servers": self.topic.bootstrap,
@@ -120,11 +120,11 @@ class TopicStream:
     def _check_notes(self) -> None:
         """A stream that was read without its notes would be read from the beginning again."""
         known = self.job.writer.snapshot().streams
-        notes = self.job.writer.store.list(f"{FOLDER}/{self.topic.id}")
+        notes = self.job.writer.store.list(f"{STREAMS}/{self.topic.id}")
         if self.topic.id in known and not notes:
             raise TablesError(
                 f"lines of {self.topic.address} are in the tables, but the stream's notes on how "
-                f"far it came ({FOLDER}/{self.topic.id}) are gone",
+                f"far it came ({STREAMS}/{self.topic.id}) are gone",
                 hint="restore that folder, or start new tables: all lines would count again",
             )
 

@@ -11,6 +11,7 @@ In reading order:
     manifests  what one batch or compaction added: the commit
     folder     whether a folder is ours, and what is in it now
     writers    one writer at a time, also after a death
+    fresh      tables that were made and came to nothing are taken away again
     cleaning   deleting what was replaced an hour ago
     views      the tables for DuckDB or Spark, partial sums merged
     totals     sums of usage that a compaction leaves for the reports

@@ -22,6 +22,7 @@ from rollcall.tables.stores import Store
 
 LAYOUT = 1
 MARK = "tables.json"
+STREAMS = "streams"
 TRIES = 5
 
 
@@ -99,15 +100,16 @@ class MissingTablesError(TablesError):
     """There are no tables in this folder."""
 
 
-def make_tables(store: Store, made_by: str) -> None:
-    """Mark an empty or missing folder as ours; check one that is there."""
+def make_tables(store: Store, made_by: str) -> bool:
+    """Mark an empty or missing folder as ours; check one that is there. Whether it was made."""
     try:
         check_mark(store)
+        return False
     except MissingTablesError:
         if strangers := [entry.name for entry in store.list("")]:
             raise _not_ours(store, strangers) from None
         mark = {"layout": LAYOUT, "made_by": made_by}
-        store.create(MARK, json.dumps(mark).encode() + b"\n")
+        return store.create(MARK, json.dumps(mark).encode() + b"\n")
 
 
 def check_mark(store: Store) -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -48,6 +48,12 @@ class Store(Protocol):
 
     def delete(self, name: str) -> None:
         """Delete a file, or a folder with all that is in it; fine when it is not there."""
+
+    def absent(self) -> Sequence[str]:
+        """The folder itself and those above it, as far as they are not there; innermost first."""
+
+    def remove_empty(self, folders: Iterable[str]) -> None:
+        """Remove these folders, in their order, up to the first that holds something."""
 
     def settle(self, names: Iterable[str]) -> None:
         """Make sure that files which were written by others will survive a loss of power."""
@@ -109,6 +115,15 @@ class LocalStore:
                     path.unlink()
             except FileNotFoundError:
                 return
+
+    def absent(self) -> Sequence[str]:
+        above = (self.root, *self.root.parents)
+        return [str(folder) for folder in above if not folder.exists()]
+
+    def remove_empty(self, folders: Iterable[str]) -> None:
+        with suppress(OSError):
+            for folder in folders:
+                Path(folder).rmdir()
 
     def settle(self, names: Iterable[str]) -> None:
         folders = set()

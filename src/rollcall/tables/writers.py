@@ -141,6 +141,16 @@ def _fence(writer: Writer) -> None:
     writer.commit(Manifest(writer.snapshot().next_number, Kind.FENCE, writer.now_ms()))
 
 
+def is_free(store: Store) -> bool:
+    """Whether nobody writes but this process, if it does."""
+    last = _highest(store)
+    if last == 0 or _is_done(store, last):
+        return True
+    note = _read_note(store, last)
+    mine = (socket.gethostname(), os.getpid(), process_mark())
+    return note is not None and (note.host, note.pid, note.process) == mine
+
+
 def is_running(pid: int, mark: str) -> bool:
     """Whether the process that had this id and mark is still there."""
     try:
