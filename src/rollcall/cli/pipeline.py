@@ -21,7 +21,9 @@ from rollcall.cli.pipeline_view import (
     print_compacted,
     print_counts,
     print_result,
+    print_roll_calls,
     result_json,
+    roll_calls_json,
 )
 from rollcall.cli.spark import (
     DEFAULT_MASTER,
@@ -147,9 +149,9 @@ def brokers(
         result = read_logs(wanted, rolls, line.show)
         seconds = time.monotonic() - began
     if as_json:
-        print_json(result_json(result, seconds))
+        print_json(roll_calls_json(result, seconds))
     else:
-        print_result(result, seconds)
+        print_roll_calls(result, seconds)
 
 
 @app.command()

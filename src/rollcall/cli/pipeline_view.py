@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 COMMONEST = 3
 LISTED = 10
+ROLL_CALL_ROWS, UNDERSTOOD = "roll_call_rows", "skipped"
+"""A line of a roll call is no request: what was understood of them is counted as skipped."""
 SECONDS_BETWEEN = 10.0
 
 
@@ -63,8 +65,20 @@ def progress_text(progress: Progress) -> str:
 
 
 def result_json(result: Result, seconds: float) -> dict[str, Any]:
+    return {**asdict(result.counts), **_circumstances(result, seconds)}
+
+
+def roll_calls_json(result: Result, seconds: float) -> dict[str, Any]:
+    counts = {
+        ROLL_CALL_ROWS if name == UNDERSTOOD else name: value
+        for name, value in asdict(result.counts).items()
+        if name != "requests"
+    }
+    return {**counts, **_circumstances(result, seconds)}
+
+
+def _circumstances(result: Result, seconds: float) -> dict[str, Any]:
     return {
-        **asdict(result.counts),
         "seconds": round(seconds, 3),
         "already_read": result.already,
         "left": [{"file": left.path, "why": left.why} for left in result.left],
@@ -74,6 +88,20 @@ def result_json(result: Result, seconds: float) -> dict[str, Any]:
 
 def print_result(result: Result, seconds: float) -> None:
     print_counts(result.counts)
+    print_circumstances(result, seconds)
+
+
+def print_roll_calls(result: Result, seconds: float) -> None:
+    counts = result.counts
+    rows = getattr(counts, UNDERSTOOD)
+    print(
+        f"{counts.lines} lines of {counts.files} files: {rows} rows of roll calls, "
+        f"{counts.rejected} rejected"
+    )
+    print_circumstances(result, seconds)
+
+
+def print_circumstances(result: Result, seconds: float) -> None:
     commonest = sorted(result.counts.reasons.items(), key=lambda each: (-each[1], each[0]))
     examples = {example.reason: example for example in result.examples}
     for reason, count in commonest[:COMMONEST]:

@@ -199,7 +199,7 @@ FILES = Table(
         key("read_at", TIME, "when it was read"),
         Column("lines", COUNT, Merge.SUM, "lines = requests + skipped + rejected"),
         REQUESTS,
-        Column("skipped", COUNT, Merge.SUM, "blank lines, and lines of other loggers"),
+        Column("skipped", COUNT, Merge.SUM, "blank lines, of other loggers, of roll calls"),
         Column("rejected", COUNT, Merge.SUM, "lines that could not be read"),
         Column("first_time", TIME, Merge.MIN, "the time of its first line"),
         Column("last_time", TIME, Merge.MAX, "the time of its last line"),
