@@ -61,7 +61,6 @@ class Workspace:
         }
         scripts = Path(sys.executable).parent  # where `rollcall` is installed
         self._environment["PATH"] = f"{scripts}{os.pathsep}{os.environ.get('PATH', '')}"
-        self._environment["ROLLCALL_CACHE"] = ""
 
     def run(self, command: str) -> Done:
         """What a command prints, and how it ends; each is run once."""

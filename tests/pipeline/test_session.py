@@ -40,8 +40,10 @@ def test_what_the_user_sets_wins_and_adds_to_javas_options() -> None:
 
 def test_the_first_session_makes_the_archive_and_later_ones_use_it(tmp_path: Path) -> None:
     config = SessionConfig(cache=tmp_path)
-    assert "-XX:ArchiveClassesAtExit=" in java_flags(config)
     assert config.archive is not None
+    flags = java_flags(config)
+    assert f"-XX:ArchiveClassesAtExit={config.unfinished_archive} " in flags
+    assert f"{config.archive} " not in flags  # others should not see it half-written
     config.archive.touch()
     assert f"-XX:SharedArchiveFile={config.archive} " in java_flags(config)
 

@@ -3,18 +3,20 @@
 Half of a small job's time is Java loading some 15,000 classes. The first session leaves an
 archive of them behind when it ends (class-data sharing); later ones start from it. Java checks
 that an archive fits its version and class path, and does without when it does not. A session that
-failed leaves none: it may have seen too little.
+failed leaves none: it may have seen too little. An archive gets its name when it is whole, so that
+two sessions which make one at the same time do not spoil it.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,7 @@ from pyspark.sql import SparkSession
 from rollcall.pipeline.errors import SparkError
 
 OLDEST_JAVA = 17
+JAVA_END_SECONDS = 120.0
 LOCAL = re.compile(r"local(\[.*\])?")
 
 ALWAYS = {
@@ -106,11 +109,17 @@ class SessionConfig:
     def makes_archive(self) -> bool:
         return self.archive is not None and not self.archive.exists()
 
+    @property
+    def unfinished_archive(self) -> Path:
+        assert self.archive is not None
+        return self.archive.with_suffix(f".{os.getpid()}")
+
     def _archive_flags(self) -> str:
         if self.archive is None:
             return ""
-        use = "ArchiveClassesAtExit" if self.makes_archive else "SharedArchiveFile"
-        return f"-XX:{use}={self.archive} -Xshare:auto -Xlog:disable"
+        use = f"SharedArchiveFile={self.archive}"
+        make = f"ArchiveClassesAtExit={self.unfinished_archive}"
+        return f"-XX:{make if self.makes_archive else use} -Xshare:auto -Xlog:disable"
 
 
 def _scratch_flags() -> str:
@@ -123,36 +132,62 @@ def open_session(config: SessionConfig, name: str = "rollcall") -> Iterator[Spar
     """A session that ends with the block; what Java has to say goes to a file."""
     if config.cache is not None:
         config.cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(prefix="rollcall-spark-", suffix=".log") as log:
-        context = _start(config, name, Path(log.name))
+    makes_archive = config.makes_archive
+    with tempfile.TemporaryDirectory(
+        prefix="rollcall-spark-", ignore_cleanup_errors=True
+    ) as scratch:
         try:
-            yield SparkSession(context)
+            context = _start(config, name, Path(scratch))
+            try:
+                yield SparkSession(context)
+            finally:
+                context.stop()
         except BaseException:
-            context.stop()
-            _end_java(config)
+            _end_java(at_once=makes_archive)
             raise
-        context.stop()
+        if makes_archive:
+            _end_java()
+            with suppress(OSError):  # no archive, then
+                config.unfinished_archive.replace(config.archive or "")
 
 
-def _end_java(config: SessionConfig) -> None:
+def _end_java(*, at_once: bool = False) -> None:
+    """Java ends when its input does, and tidies up; here it is waited for."""
     gateway: Any = SparkContext._gateway
-    if gateway is not None and gateway.proc is not None and config.makes_archive:
+    if gateway is None or gateway.proc is None:
+        return
+    SparkContext._gateway = SparkContext._jvm = None
+    if at_once:
         gateway.proc.kill()
+    gateway.proc.stdin.close()
+    try:
+        gateway.proc.wait(JAVA_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        gateway.proc.kill()
+        gateway.proc.wait()
 
 
-def _start(config: SessionConfig, name: str, log: Path) -> SparkContext:
+def _start(config: SessionConfig, name: str, scratch: Path) -> SparkContext:
     conf = SparkConf(loadDefaults=False).setMaster(config.master).setAppName(name)
+    if config.is_local:
+        conf.set("spark.local.dir", str(scratch))
     for key, value in config.settings().items():
         conf.set(key, value)
+    log = scratch / "java.log"
     try:
         with log.open("ab") as output:
-            running = SparkContext._gateway
-            launch: Callable[..., Any] = launch_gateway
             with _uninterrupted():
-                gateway = running or launch(conf, {"stdout": output, "stderr": output})
-            return SparkContext(conf=conf, gateway=gateway)
+                _launch_java(conf, {"stdout": output, "stderr": output})
+            return SparkContext(conf=conf)
     except (PySparkException, Py4JError, OSError) as error:
         raise _no_start(config, error, log) from error
+
+
+def _launch_java(conf: SparkConf, output: Mapping[str, Any]) -> None:
+    if SparkContext._gateway is None:
+        launch: Callable[..., Any] = launch_gateway
+        SparkContext._gateway = launch(conf, dict(output))
+        SparkContext._jvm = SparkContext._gateway.jvm
 
 
 @contextmanager
