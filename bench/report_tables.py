@@ -17,7 +17,7 @@ from rollcall.tables.columns import BROKERS, CONNECTION_HOURS, CONNECTIONS, FILE
 from rollcall.tables.folder import make_tables
 from rollcall.tables.manifests import Counts, Kind, Manifest, Part, file_name
 from rollcall.tables.stores import LocalStore
-from rollcall.tables.totals import TOTALS, total
+from rollcall.tables.totals import SOURCES, TOTALS, total
 from rollcall.tables.views import duckdb_type
 
 
@@ -29,6 +29,7 @@ class Size:
     brokers_of_client: int = 3
 
 
+DAY = "date_trunc('day', hour)"
 CLIENT = "cluster, principal, client_id, host, software_name, software_version"
 
 SLOTS = """
@@ -133,16 +134,17 @@ def make_report_tables(folder: Path, size: Size = Size()) -> Path:  # noqa: B008
         connection.execute(made.format(**words))
     parts = {}
     for table, rows, order in (
-        (USAGE, USAGE_ROWS, f"{CLIENT}, api_key, api_version, hour, hash(broker)"),
-        (CONNECTION_HOURS, OLD_CONNECTIONS, f"{CLIENT}, hour, hash(broker)"),
+        (USAGE, USAGE_ROWS, f"{DAY}, {CLIENT}, api_key, api_version, hour, hash(broker)"),
+        (CONNECTION_HOURS, OLD_CONNECTIONS, f"{DAY}, {CLIENT}, hour, hash(broker)"),
         (CONNECTIONS, NEW_CONNECTIONS, "c, i, b, n"),
         (BROKERS, BROKER_ROWS, "b, hour"),
         (FILES, FILE_ROWS, "b, hour"),
     ):
         parts[table.name] = (_write(connection, folder, table, rows.format(**words), order),)
-    usage = f"read_parquet('{folder / parts[USAGE.name][0].name}')"
     for table in TOTALS.values():
-        parts[table.name] = (_write(connection, folder, table, total(table, usage), "ALL"),)
+        rows = f"read_parquet('{folder / parts[SOURCES[table.name].name][0].name}')"
+        order = ", ".join(table.keys)
+        parts[table.name] = (_write(connection, folder, table, total(table, rows), order),)
     manifest = Manifest(1, Kind.COMPACTION, 0, parts=parts, counts=Counts())
     store.create(file_name(1), manifest.to_json())
     return folder

@@ -1,4 +1,4 @@
-"""A compaction leaves totals, and they are what DuckDB makes of the usage beside them."""
+"""A compaction leaves totals, and they are what DuckDB makes of the tables beside them."""
 
 from pathlib import Path
 
@@ -9,12 +9,12 @@ from rollcall.pipeline.compact import compact
 from rollcall.reports import clients
 from rollcall.tables.folder import read_tables
 from rollcall.tables.stores import LocalStore
-from rollcall.tables.totals import TOTALS, total
+from rollcall.tables.totals import SOURCES, TOTALS, total
 from rollcall.tables.writers import open_writer
 from tests.pipeline.running import lines, put, read
 
 
-def test_a_compaction_leaves_the_totals_of_its_usage(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_compaction_leaves_the_totals_of_its_tables(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "tables"
     for number in range(2):
         read(spark, folder, put(tmp_path / f"{number}.log", lines(30, first=number * 30)))
@@ -22,11 +22,11 @@ def test_a_compaction_leaves_the_totals_of_its_usage(spark: SparkSession, tmp_pa
     with open_writer(LocalStore(folder), "test") as writer:
         compact(spark, writer)
     (live,) = read_tables(LocalStore(folder)).live
-    usage = [f"{folder}/{part.name}" for part in live.parts["usage"]]
     for name, table in TOTALS.items():
+        source = [f"{folder}/{part.name}" for part in live.parts[SOURCES[name].name]]
         files = [f"{folder}/{part.name}" for part in live.parts[name]]
         written = duckdb.sql(f"FROM read_parquet({files}) ORDER BY ALL")
-        made = duckdb.sql(f"FROM ({total(table, f'read_parquet({usage})')}) ORDER BY ALL")
+        made = duckdb.sql(f"FROM ({total(table, f'read_parquet({source})')}) ORDER BY ALL")
         assert written.columns == made.columns
         assert written.fetchall() == made.fetchall() != []
     assert clients(folder) == before

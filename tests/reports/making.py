@@ -15,7 +15,7 @@ from rollcall.tables.columns import FORMS, TABLES
 from rollcall.tables.folder import make_tables
 from rollcall.tables.manifests import Counts, Kind, Manifest, Part, file_name
 from rollcall.tables.stores import LocalStore
-from rollcall.tables.totals import TOTALS, total
+from rollcall.tables.totals import SOURCES, TOTALS, total
 from rollcall.tables.views import duckdb_type, text
 
 DAY0 = datetime(2026, 10, 1)  # noqa: DTZ001 - the tables hold UTC without a zone
@@ -178,8 +178,10 @@ class Made:
             connection.execute(f"COPY {name} TO {text(str(folder / part))} (FORMAT parquet)")
             parts[name] = (Part(part, (folder / part).stat().st_size),)
         for name, table in TOTALS.items() if totals else ():
+            if (source := SOURCES[name].name) not in self.rows:
+                continue
             part = f"parts/{number:010}/{name}.parquet"
-            made = f"COPY ({total(table, 'usage')}) TO {text(str(folder / part))} (FORMAT parquet)"
+            made = f"COPY ({total(table, source)}) TO {text(str(folder / part))} (FORMAT parquet)"
             connection.execute(made)
             parts[name] = (Part(part, (folder / part).stat().st_size),)
         manifest = Manifest(number, Kind.BATCH, 0, parts=parts, counts=Counts())

@@ -10,7 +10,8 @@ NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 
 
 def told(broker: str, minutes: int, ranges: Ranges, origin: Origin = Origin.LOG) -> Told:
-    return Told(("prod", broker), origin, NOON + timedelta(minutes=minutes), ranges)
+    at = NOON + timedelta(minutes=minutes)
+    return Told(("prod", broker), origin, at, at, ranges)
 
 
 def test_clients_can_rely_on_what_all_brokers_last_told() -> None:

@@ -141,6 +141,8 @@ def complaint(it: Complaint) -> str:
             return f"{it.rate:,.0f} connections per hour{of}{at}, {large(it.count)} in all"
         case (_, Unit.PER_HOUR):
             return f"{it.rate:,.0f} requests per hour{of}{at}, {large(it.count)} in all"
+        case (_, Unit.PER_CONNECTION):
+            return f"{it.rate:,.0f} requests for every connection{of}, {large(it.count)} in all"
         case (Kind.ASKS_ONCE, _):
             return (
                 f"{large(it.count)} of {large(it.of or 0)} connections asked once ({it.rate:.0%})"

@@ -40,7 +40,8 @@ ORDER = (
     "api_version",
     "hour",
 )
-"""Rows of one client lie together: reports are about clients, and read several times as fast."""
+"""Within a day, rows of one client lie together: reports are about clients, and about a few days;
+from totals they know the rest."""
 
 MERGES = {Merge.SUM: F.sum, Merge.MIN: F.min, Merge.MAX: F.max, Merge.BITS: F.bit_or}
 
@@ -130,9 +131,9 @@ def _replace(
 ) -> Compacted:
     attempt = Attempt.begin(snapshot.next_number)
     parts = write_parts(writer, attempt, frames | _in_order(frames))
-    if USAGE.name in frames:
-        spark = frames[USAGE.name].sparkSession
-        parts |= write_parts(writer, attempt, total_frames(spark, writer, parts[USAGE.name]))
+    if frames:
+        spark = next(iter(frames.values())).sparkSession
+        parts |= write_parts(writer, attempt, total_frames(spark, writer, parts))
     first = chosen[0].covers[0] if chosen[0].covers else chosen[0].number
     if chosen[0] is snapshot.live[0]:
         first = 1
@@ -158,8 +159,9 @@ def _replace(
 
 def _in_order(frames: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
     """Sorted from the first file to the last; Spark sorts on disk what memory does not hold."""
+    day = F.date_trunc("day", "hour")
     return {
-        table.name: frames[table.name].orderBy(*(name for name in ORDER if name in table.keys))
+        table.name: frames[table.name].orderBy(day, *(name for name in ORDER if name in table.keys))
         for table in ORDERED
         if table.name in frames
     }

@@ -15,56 +15,28 @@ PRODUCE = 0
 SHORT_ANSWER = 1
 """An answer with an error lists ApiVersions and nothing else."""
 
-# The same ranges are told hour after hour: only changes matter, and most brokers made none.
+# Lists are long, and few: each is read once.
 LISTS = """
 CREATE TEMP TABLE lists AS
-SELECT cluster, broker, source, host, port, node_id, first_seen, hour, hash(ranges) AS list,
-  hash(cluster, broker, source) AS teller
-FROM {brokers} WHERE len(ranges) > {short} AND {where}
+SELECT cluster, broker, source, host, port, node_id, first_seen, last_seen, ranges,
+  hash(ranges) AS list
+FROM {lists} WHERE len(ranges) > {short}
 """
-CHANGES = """
-CREATE TEMP TABLE changes AS
-WITH changing AS (SELECT teller FROM lists GROUP BY teller HAVING min(list) <> max(list))
-SELECT any_value(cluster) AS cluster, any_value(broker) AS broker, any_value(source) AS source,
-  any_value(host) AS host, any_value(port) AS port, any_value(node_id) AS node_id,
-  min(first_seen) AS first_seen, any_value(list) AS list, arg_min(hour, first_seen) AS hour
-FROM lists WHERE teller NOT IN (FROM changing) GROUP BY teller
-UNION ALL BY NAME
-SELECT cluster, broker, source, host, port, node_id, first_seen, list, hour
-FROM (
-  SELECT *, lag(list) OVER (PARTITION BY cluster, broker, source ORDER BY first_seen) AS before
-  FROM (
-    SELECT cluster, broker, source, any_value(host) AS host, any_value(port) AS port,
-      any_value(node_id) AS node_id, min(first_seen) AS first_seen, list, hour
-    FROM lists WHERE teller IN (FROM changing) GROUP BY cluster, broker, source, list, hour
-  )
-)
-WHERE before IS DISTINCT FROM list
-"""
-ONE_OF_EACH = """
-SELECT cluster, broker, source, hour, list
-FROM changes QUALIFY row_number() OVER (PARTITION BY list ORDER BY first_seen) = 1
-"""
-LIST = """
-SELECT ranges FROM {brokers} WHERE cluster IS NOT DISTINCT FROM $1 AND broker = $2
-  AND source = $3 AND hour = $4 AND hash(ranges) = $5 LIMIT 1
+TOLD = """
+SELECT cluster, broker, source, host, port, node_id, first_seen, last_seen, list
+FROM lists ORDER BY first_seen, last_seen, cluster, broker, source, list
 """
 
 
 def read_told(reader: Reader, heard: Sequence[HeardBroker]) -> list[Told]:
-    """Every change of what a broker told, under the names that the logs have for it."""
-    where = reader.cluster()
-    words = {"brokers": reader.table("brokers"), "short": SHORT_ANSWER, "where": where}
-    reader.run(LISTS.format(**words))
-    reader.run(CHANGES)
-    lists = {
-        one[4]: _ranges(reader.rows(LIST.format(**words), one)[0][0])
-        for one in reader.rows(ONE_OF_EACH)
-    }
+    """All that brokers told, from when to when, under the names that the logs have for them."""
+    reader.run(LISTS.format(lists=reader.broker_lists(), short=SHORT_ANSWER))
+    rows = reader.rows("SELECT list, any_value(ranges) FROM lists GROUP BY list")
+    lists = {list_: _ranges(ranges) for list_, ranges in rows}
     brokers = {(it.cluster, it.broker) for it in heard}
     return [
-        Told((row[0], name), Origin(row[2]), row[6], lists[row[7]])
-        for row in reader.rows("FROM changes ORDER BY first_seen, cluster, broker, source, list")
+        Told((row[0], name), Origin(row[2]), row[6], row[7], lists[row[8]])
+        for row in reader.rows(TOLD)
         for name in _names(row, brokers)
     ]
 
@@ -87,7 +59,7 @@ def common_ranges(told: Sequence[Told]) -> Mapping[str | None, Ranges]:
 
     A controller's listener has little of what clients use; its answers are in the same logs."""
     last: dict[BrokerKey, Told] = {}
-    for it in sorted(told, key=lambda it: (it.origin is Origin.LOG, it.time)):
+    for it in sorted(told, key=lambda it: (it.origin is Origin.LOG, it.last)):
         if PRODUCE in it.ranges:
             last[it.broker] = it
     clusters = {broker[0] for broker in last}
@@ -99,7 +71,7 @@ def common_ranges(told: Sequence[Told]) -> Mapping[str | None, Ranges]:
 
 def releases_of(told: Sequence[Told]) -> tuple[str, ...]:
     """The lines that fit what brokers last told, in all clusters."""
-    last = {it.broker: it for it in sorted(told, key=lambda it: it.time)}
+    last = {it.broker: it for it in sorted(told, key=lambda it: it.last)}
     found: dict[str, None] = {}
     for it in last.values():
         found.update(dict.fromkeys(identify_release(it.ranges).lines))

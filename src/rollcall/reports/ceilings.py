@@ -7,7 +7,6 @@ oldest release has that writes this form of the log.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -39,11 +38,12 @@ class Ceiling:
 
 
 class Told(NamedTuple):
-    """What a broker told, and when."""
+    """What a broker told, and from when to when."""
 
     broker: BrokerKey
     origin: Origin
     time: datetime
+    last: datetime
     ranges: Ranges
 
 
@@ -123,6 +123,8 @@ def _in_effect(entries: list[Told], hour: datetime) -> list[Told]:
 
     A row at midnight may stand for the whole day."""
     span = timedelta(hours=1) if hour.hour else timedelta(days=1)
-    times = [it.time for it in entries]
-    first = max(bisect_left(times, hour) - 1, 0)
-    return entries[first : max(bisect_left(times, hour + span), first + 1)]
+    told = [it for it in entries if it.time < hour + span and it.last >= hour]
+    if not any(it.time < hour for it in told):
+        before = [it for it in entries if it.last < hour]
+        told += sorted(before, key=lambda it: it.last)[-1:]
+    return told or entries[:1]

@@ -24,25 +24,47 @@ class Kind(StrEnum):
 
 class Unit(StrEnum):
     PER_HOUR = "per hour"
+    PER_CONNECTION = "per connection"
     SHARE = "share"
     VERSIONS = "versions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Where trouble begins. Rates are of one host at one broker."""
+    """Where trouble begins. Rates are of one host at one broker.
+
+    A rate is trouble when it is above what no client needs; or, where the others are calm, when
+    it is many times what is usual there: the median of all clients."""
 
     reconnects_per_hour: int = 60
     requests_per_hour: int = 600
     """Of Metadata or ApiVersions: one every 6 seconds."""
+    times_usual: int = 10
+    least_reconnects: int = 12
+    """An hour: with fewer, being unusual is no trouble."""
+    least_requests: int = 30
+    times_per_connection: int = 5
+    """ApiVersions for every connection, of which one or two are needed; or times what is usual."""
     once_share: float = 0.5
     once_count: int = 20
+    once_per_hour: int = 5
+    """So often it comes back to the same broker: once is what the end of a log looks like."""
     error_share: float = 0.05
     error_count: int = 20
     throttled_share: float = 0.01
     throttled_count: int = 10
     versions: int = 3
     """Of one library in one application on the same day."""
+
+    def reconnects(self, usual: float) -> float:
+        most = max(self.least_reconnects, self.times_usual * usual)
+        return min(self.reconnects_per_hour, most)
+
+    def requests(self, usual: float) -> float:
+        return min(self.requests_per_hour, max(self.least_requests, self.times_usual * usual))
+
+    def per_connection(self, usual: float) -> float:
+        return self.times_per_connection * max(1, usual)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Connections of clients: recent ones one by one, older ones as counts per hour."""
+"""Connections of clients: recent ones one by one, older ones as counts."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from rollcall.reports.values import ClientKey
 from rollcall.tables.columns import CONNECTIONS
 from rollcall.tables.views import CONNECTION, merge
 
-# Rates are of one host at one broker; a row of the older ones may be an hour or a day. Identities
-# are compared by a hash, as in `sightings`; a name that was inferred there is none here.
+# Identities are compared by a hash, as in `sightings`; a name that was inferred there is none here.
 # Most connections are one row already; only those of several rows need to be merged.
 SEVERAL = """
 CREATE TEMP TABLE several AS
@@ -20,63 +19,58 @@ MERGED = """
 (FROM {rows} WHERE hash({connection}) NOT IN (FROM several)
 UNION ALL BY NAME {several})
 """
-BY_HOUR = """
+# Rates are of one host at one broker in an hour; a row of the older ones may be a day.
+RECENT = """
 (
-  SELECT hash({identity}) AS id, broker, count(*) AS opened,
-    count(*) FILTER (requests = 1) AS seen_once, 1 AS hours
-  FROM {connections} WHERE NOT forwarded AND NOT replica AND {window}
-  GROUP BY id, broker, date_trunc('hour', first_seen)
-  UNION ALL BY NAME
-  SELECT hash({identity}) AS id, broker, opened, seen_once,
-    greatest(1, date_diff('hour', first_seen, last_seen)) AS hours
-  FROM {older} WHERE NOT forwarded AND NOT replica AND {window}
+  SELECT id, who, opened, seen_once, CAST(seen_once AS DOUBLE) AS once_per_hour,
+    {{'per_hour': CAST(opened AS DOUBLE), 'broker': broker}} AS peak
+  FROM (
+    SELECT hash({identity}) AS id, any_value(hash({who})) AS who, broker, count(*) AS opened,
+      count(*) FILTER (requests = 1) AS seen_once
+    FROM {connections} WHERE NOT forwarded AND NOT replica AND {window}
+    GROUP BY id, broker, date_trunc('hour', first_seen)
+  )
 )
 """
+OLDER = """
+(SELECT hash({identity}) AS id, hash({who}) AS who, opened, seen_once, peak, once_per_hour
+FROM {months})
+"""
+SUMS = """
+CREATE TEMP TABLE opened_by AS
+SELECT id, any_value(who) AS who, CAST(sum(opened) AS BIGINT) AS opened,
+  CAST(sum(seen_once) AS BIGINT) AS seen_once
+  {rates}
+FROM ({recent} UNION ALL BY NAME {older}) GROUP BY id
+"""
+RATES = ", max(peak) AS peak, max(once_per_hour) AS once_per_hour"
 OPENED = """
 CREATE TEMP TABLE opened AS
-WITH sums AS (
-  SELECT id, CAST(sum(opened) AS BIGINT) AS opened, CAST(sum(seen_once) AS BIGINT) AS seen_once
-    {rates}
-  FROM {by_hour} GROUP BY id
-), people AS (
-  SELECT hash(cluster, principal, client_id, host, if(inferred, NULL, software_name)) AS who,
+SELECT * EXCLUDE (person) FROM opened_by JOIN (
+  SELECT hash(cluster, principal, client_id, host, if(inferred, NULL, software_name)) AS person,
     any_value(cluster) AS cluster, any_value(principal) AS principal,
     any_value(application) AS application, any_value(host) AS host,
     if(bool_and(inferred), any_value(software_name),
       any_value(software_name) FILTER (NOT inferred)) AS software
-  FROM sightings GROUP BY who
-)
-SELECT * FROM sums JOIN people ON id = who
+  FROM sightings GROUP BY person
+) ON id = person
 """
-IDENTITY = "cluster, principal, client_id, host, software_name"
-RATES = ", max(opened / hours) AS per_hour"
-STORMED = """
-SELECT id, opened / hours AS rate, min(broker) FROM {by_hour} WHERE rate > {limit} GROUP BY ALL
-"""
+WHO = "cluster, principal, client_id, host"
+IDENTITY = f"{WHO}, software_name"
 
 
 def make_opened(reader: Reader, *, rates: bool = True) -> None:
-    """The temporary table `opened`: connections of each identity, and how fast they came."""
+    """The temporary table `opened`: connections of each identity, and how fast they came; those of
+    everybody, whoever is asked for, are in `opened_by`."""
     words = {"rows": reader.table(CONNECTIONS.name), "connection": CONNECTION}
     reader.run(SEVERAL.format(**words))
-    reader.run(OPENED.format(rates=RATES if rates else "", by_hour=_by_hour(reader)))
-
-
-def stormed_brokers(reader: Reader, limit: int) -> Mapping[tuple[object, ...], str]:
-    """Where each rate above the limit was seen, by identity and rate."""
-    rows = reader.rows(STORMED.format(by_hour=_by_hour(reader), limit=limit))
-    return {row[:2]: row[2] for row in rows}
-
-
-def _by_hour(reader: Reader) -> str:
-    words = {"rows": reader.table(CONNECTIONS.name), "connection": CONNECTION}
     some = "(FROM {rows} WHERE hash({connection}) IN (FROM several))".format(**words)
-    return BY_HOUR.format(
-        identity=IDENTITY,
-        connections=MERGED.format(**words, several=merge(CONNECTIONS, some)),
-        older=reader.table("connection_hours"),
-        window=reader.window(),
-    )
+    connections = MERGED.format(**words, several=merge(CONNECTIONS, some))
+    own = {"identity": IDENTITY, "who": WHO}
+    recent = RECENT.format(**own, connections=connections, window=reader.window())
+    older = OLDER.format(**own, months=reader.month_connections())
+    reader.run(SUMS.format(recent=recent, older=older, rates=RATES if rates else ""))
+    reader.run(OPENED)
 
 
 def count_connections(reader: Reader) -> Mapping[ClientKey, int]:

@@ -9,7 +9,6 @@ from datetime import datetime
 from rollcall.reports.basis import Basis, HeardBroker, Limit
 from rollcall.reports.reading import Reader
 from rollcall.tables.columns import FORMS
-from rollcall.tables.totals import BROKER_HOURS
 
 Called = tuple[str | None, ...]
 
@@ -60,7 +59,7 @@ ORDER BY 2, 3, 1
 def hear(reader: Reader) -> None:
     """The temporary table `heard`: every hour of every broker, and how much."""
     if reader.is_new("heard"):
-        reader.run(HEARD.format(broker_hours=reader.totals(BROKER_HOURS)))
+        reader.run(HEARD.format(broker_hours=reader.broker_hours()))
 
 
 def days_heard(reader: Reader) -> tuple[datetime | None, int, int]:

@@ -15,16 +15,31 @@ from typing import TYPE_CHECKING, Any
 
 from rollcall.errors import RollcallError
 from rollcall.reports.question import Question
-from rollcall.tables.columns import USAGE, Table
+from rollcall.tables.columns import Table
 from rollcall.tables.errors import TablesError
 from rollcall.tables.folder import Snapshot, read_tables
 from rollcall.tables.manifests import Manifest
 from rollcall.tables.stores import LocalStore
-from rollcall.tables.totals import total
+from rollcall.tables.totals import (
+    BROKER_HOURS,
+    BROKER_LISTS,
+    DAY_USAGE,
+    MONTH_CONNECTIONS,
+    MONTH_USAGE,
+    SOURCES,
+    total,
+)
 from rollcall.tables.views import select, text
 
 if TYPE_CHECKING:
     import duckdb
+
+Span = tuple[datetime, datetime]
+AS_MONTHS = """
+SELECT * EXCLUDE (day), date_trunc('month', day) AS month,
+  CAST(1 AS INT) << (datepart('day', day) - 1) AS days
+FROM {days}
+"""
 
 
 @dataclass
@@ -58,37 +73,80 @@ class Reader:
         """The rows of a table as they lie there, partial sums and all."""
         return _read(self.snapshot.addresses(name)) or f"({select(self.snapshot, name)})"
 
-    def totals(self, table: Table) -> str:
-        """Totals of usage in the window, partial sums and all."""
-        added = [it for it in self.snapshot.live if table.name in it.parts]
+    def broker_hours(self) -> str:
+        """Per hour and broker; an hour, or an older day, that reaches into the window counts."""
+        hours = self._union(BROKER_HOURS, [*self._left(BROKER_HOURS), *self._summed(BROKER_HOURS)])
+        return f"(FROM {hours} WHERE {self.window()})"
+
+    def broker_lists(self) -> str:
+        """What brokers told, from when to when; whatever the window."""
+        lists = self._union(BROKER_LISTS, [*self._left(BROKER_LISTS), *self._summed(BROKER_LISTS)])
+        return f"(FROM {lists} WHERE {self.cluster()})"
+
+    def day_usage(self) -> str:
+        """Per day and client, in the window."""
+        left = [*self._days(), *self._summed(DAY_USAGE, self.window())]
+        return self._union(DAY_USAGE, left)
+
+    def month_usage(self) -> str:
+        """Per month and client, in the window; of a month that lies in it in part, the days."""
+        window, ends = self.window(), self._ends("month")
+        queries = [
+            *self._left(MONTH_USAGE, f"{window} AND NOT ({_within(ends, 'month')})"),
+            *self._summed(MONTH_USAGE, window),
+        ]
+        if ends and (days := self._days(_within(ends, "day"))):
+            queries.append(AS_MONTHS.format(days=self._union(DAY_USAGE, days)))
+        return self._union(MONTH_USAGE, queries)
+
+    def month_connections(self) -> str:
+        """Connections that ended long ago, per month and client, in the window."""
+        window, ends = self.window(), self._ends("month")
+        queries = [
+            *self._left(MONTH_CONNECTIONS, f"{window} AND NOT ({_within(ends, 'month')})"),
+            *self._cut(MONTH_CONNECTIONS, ends),
+            *self._summed(MONTH_CONNECTIONS, window),
+        ]
+        return self._union(MONTH_CONNECTIONS, queries)
+
+    def _days(self, which: str = "true") -> list[str]:
+        """Days that a compaction added up; of those that lie in the window in part, the rows."""
+        ends = self._ends("day")
+        inside = f"{self.window()} AND ({which}) AND NOT ({_within(ends, 'day')})"
+        return [*self._left(DAY_USAGE, inside), *self._cut(DAY_USAGE, ends)]
+
+    def _left(self, table: Table, where: str = "true") -> list[str]:
+        """Totals that compactions left."""
+        files = self._files(self.snapshot.live, table)
+        return [f"(FROM {files} WHERE {where})"] if files else []
+
+    def _cut(self, table: Table, ends: Sequence[Span]) -> list[str]:
+        """Totals of the ends of the window, of what compactions added up in larger pieces."""
+        having = [it for it in self.snapshot.live if table.name in it.parts]
+        files = self._files(having, SOURCES[table.name]) if ends else ""
+        where = f"{self.window()} AND ({_within(ends, 'hour')})"
+        return [total(table, f"(FROM {files} WHERE {where})")] if files else []
+
+    def _summed(self, table: Table, where: str = "true") -> list[str]:
+        """Totals of what no compaction added up."""
         others = [it for it in self.snapshot.live if table.name not in it.parts]
-        window, edges = self.window(), self._edges()
-        queries = []
-        if files := self._files(added, table):
-            inside = f" AND NOT ({_within(edges, table.keys[0])})" if edges else ""
-            queries.append(f"(FROM {files} WHERE {window}{inside})")
-        if edges and (files := self._files(added, USAGE)):
-            queries.append(
-                total(table, f"(FROM {files} WHERE ({_within(edges, 'hour')}) AND {window})")
-            )
-        if files := self._files(others, USAGE):
-            queries.append(total(table, f"(FROM {files} WHERE {window})"))
-        if not queries:
-            queries.append(total(table, self.table(USAGE.name)))
-        return f"({' UNION ALL BY NAME '.join(queries)})"
+        files = self._files(others, SOURCES[table.name])
+        return [total(table, f"(FROM {files} WHERE {where})")] if files else []
+
+    def _union(self, table: Table, queries: Sequence[str]) -> str:
+        """With no rows if there is nothing to ask."""
+        source = SOURCES[table.name].name
+        some = queries or [total(table, f"({select(self.snapshot, source)})")]
+        return f"({' UNION ALL BY NAME '.join(some)})"
 
     def _files(self, manifests: Sequence[Manifest], table: Table) -> str:
         parts = [part for manifest in manifests for part in manifest.parts.get(table.name, ())]
         return _read([f"{self.snapshot.store.address}/{part.name}" for part in parts])
 
-    def _edges(self) -> set[datetime]:
-        """The months that may lie in the window in part: of these, totals do not help."""
-        ends = (self.question.since, self.question.until)
-        return {
-            _utc(end).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-            for end in ends
-            if end is not None
-        }
+    def _ends(self, unit: str) -> Sequence[Span]:
+        """The days or months that lie in the window in part: their sums do not help."""
+        ends = [_utc(it) for it in (self.question.since, self.question.until) if it is not None]
+        return sorted({span for it in ends if (span := _span(it, unit))[0] != it})
 
     def window(self) -> str:
         """The part of usage that is asked for; a row that reaches into the window counts."""
@@ -157,12 +215,18 @@ def _read(files: Sequence[str]) -> str:
     return f"read_parquet([{', '.join(map(text, files))}])" if files else ""
 
 
-def _within(months: set[datetime], column: str) -> str:
-    return " OR ".join(
-        f"({column} >= {_time(month)} AND {column} < "
-        f"{_time((month + timedelta(days=31)).replace(day=1))})"
-        for month in sorted(months)
-    )
+def _span(time: datetime, unit: str) -> Span:
+    """The day or month that a time lies in."""
+    day = time.replace(hour=0, minute=0, second=0, microsecond=0)
+    if unit == "day":
+        return day, day + timedelta(days=1)
+    month = day.replace(day=1)
+    return month, (month + timedelta(days=31)).replace(day=1)
+
+
+def _within(spans: Sequence[Span], column: str) -> str:
+    inside = (f"({column} >= {_time(it[0])} AND {column} < {_time(it[1])})" for it in spans)
+    return " OR ".join(inside) or "false"
 
 
 def _utc(value: datetime) -> datetime:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from rollcall.catalog import application_rules
 from rollcall.reports.hearing import days_heard
 from rollcall.reports.reading import Reader
-from rollcall.tables.totals import CLIENT_MONTHS
 from rollcall.tables.views import text
 
 IDENTITY = (
@@ -21,18 +20,25 @@ IDENTITY = (
     "software_name",
     "software_version",
 )
+ANY_IDENTITY = ", ".join(f"any_value({name}) AS {name}" for name in IDENTITY)
 WHO = ("cluster", "principal", "client_id", "host")
 
-SEEN = """
-CREATE TEMP TABLE seen AS
-SELECT hash({identity}) AS id, *, false AS inferred, CAST(NULL AS VARCHAR[]) AS other_names
+USED = """
+CREATE TEMP TABLE used AS
+SELECT hash({identity}) AS id, *
 FROM (
   SELECT {any_identity}, any_value(api_key) AS api_key, any_value(api_version) AS api_version,
     CAST(sum(requests) AS BIGINT) AS requests, min(first_seen) AS first_seen,
-    max(last_seen) AS last_seen, bit_or({slots}) AS days
-  FROM (SELECT *, date_diff('day', {day}, month) AS days_on FROM {client_months})
+    max(last_seen) AS last_seen, bit_or({slots}) AS days {more}
+  FROM (SELECT *, date_diff('day', {day}, month) AS days_on FROM {month_usage})
   GROUP BY hash({identity}, api_key, api_version)
 )
+"""
+SEEN = """
+CREATE TEMP TABLE seen AS
+SELECT id, {identity}, api_key, api_version, requests, first_seen, last_seen, days,
+  false AS inferred, CAST(NULL AS VARCHAR[]) AS other_names
+FROM used
 """
 # The days of a month as bits of the window: moved along, or each to the bit it shares.
 MOVED = """if(days_on < 0, CAST(days AS HUGEINT) >> -days_on,
@@ -73,8 +79,8 @@ CREATE TEMP TABLE by_day AS
 SELECT hash({identity}) AS id, {any_identity}, api_key, api_version, {slot} AS slot,
   CAST(sum(requests) AS BIGINT) AS requests,
   min(first_seen) AS first_seen, max(last_seen) AS last_seen
-FROM {usage}
-WHERE software_name IS NULL AND NOT forwarded AND NOT replica AND {window}
+FROM {day_usage}
+WHERE software_name IS NULL
   AND hash({identity}) IN (SELECT id FROM told GROUP BY id HAVING NOT ({is_whole}))
 GROUP BY id, api_key, api_version, slot
 """
@@ -107,24 +113,44 @@ FROM (SELECT * FROM seen WHERE {whose}) AS seen LEFT JOIN (
 """
 
 
+def make_used(reader: Reader, *more: str) -> None:
+    """The temporary table `used`: what was told, added up; and what else is wanted of it."""
+    if not reader.is_new("used"):
+        return
+    day, width = _first_day(reader)
+    slots = MOVED if width == 1 else SHARED.format(width=width)
+    reader.run(
+        USED.format(
+            identity=", ".join(IDENTITY),
+            any_identity=ANY_IDENTITY,
+            day=day,
+            slots=slots,
+            month_usage=reader.month_usage(),
+            more="".join(f", {it}" for it in more),
+        )
+    )
+
+
+def _first_day(reader: Reader) -> tuple[str, int]:
+    """The day of the first bit, and the days that one bit stands for."""
+    first, width, _ = days_heard(reader)
+    return (f"TIMESTAMP '{first:%Y-%m-%d}'" if first else "TIMESTAMP '1970-01-01'"), width
+
+
 def make_sightings(reader: Reader) -> None:
     """The temporary table `sightings`, from which everything about clients is asked."""
     if not reader.is_new("sightings"):
         return
-    first, width, _ = days_heard(reader)
-    day = f"TIMESTAMP '{first:%Y-%m-%d}'" if first else "TIMESTAMP '1970-01-01'"
+    make_used(reader)
+    day, width = _first_day(reader)
     words = {
         "identity": ", ".join(IDENTITY),
-        "any_identity": ", ".join(f"any_value({name}) AS {name}" for name in IDENTITY),
+        "any_identity": ANY_IDENTITY,
         "kept": ", ".join(IDENTITY[:-2]),
         "who": ", ".join(WHO),
         "same": " AND ".join(f"nameless.{n} IS NOT DISTINCT FROM names.{n}" for n in WHO),
-        "day": day,
-        "slot": f"(date_diff('day', {day}, hour) // {width})",
-        "slots": MOVED if width == 1 else SHARED.format(width=width),
-        "client_months": reader.totals(CLIENT_MONTHS),
-        "usage": reader.table("usage"),
-        "window": reader.window(),
+        "slot": f"(date_diff('day', {day}, day) // {width})",
+        "day_usage": reader.day_usage(),
         "is_whole": IS_WHOLE,
         "names_of_day": NAMES_OF_DAY,
     }

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rollcall.reports.complaints import Complaint, Kind, Limits, Trouble, Unit
-from rollcall.reports.connections import make_opened, stormed_brokers
+from rollcall.reports.connections import make_opened
 from rollcall.reports.hearing import read_basis
 from rollcall.reports.question import EVERYTHING, Question
 from rollcall.reports.reading import Reader, Tables, open_tables
-from rollcall.reports.sightings import IDENTITY, make_sightings
+from rollcall.reports.sightings import make_sightings, make_used
 from rollcall.reports.values import ClientKey
-from rollcall.tables.totals import CLIENT_MONTHS
 
 METADATA, API_VERSIONS = 3, 18
 FLOODING = {Kind.METADATA_FLOOD: METADATA, Kind.API_VERSIONS_FLOOD: API_VERSIONS}
@@ -21,31 +20,51 @@ PEOPLE = """
 CREATE TEMP TABLE people AS
 SELECT id, any_value(cluster) AS cluster, any_value(principal) AS principal,
   any_value(application) AS application, any_value(software_name) AS software,
-  any_value(host) AS host, list(DISTINCT software_version) AS versions
+  any_value(host) AS host, any_value(client_id) AS client_id,
+  list(DISTINCT software_version) AS versions
 FROM sightings GROUP BY id
 """
+BEHAVED = (
+    *(f"sum({name}) AS {name}" for name in ("answered", "errors", "unsupported", "throttled")),
+    f"max(peak) FILTER (api_key IN ({METADATA}, {API_VERSIONS})) AS peak",
+)
 BEHAVIOUR = """
 CREATE TEMP TABLE behaviour AS
 SELECT people.*, rest.* EXCLUDE (id) FROM (
-  SELECT hash({identity}) AS id, api_key, sum(requests) AS requests, sum(answered) AS answered,
+  SELECT id, api_key, sum(requests) AS requests, sum(answered) AS answered,
     sum(if(api_key = {api_versions}, errors - unsupported, errors)) AS errors,
-    sum(throttled) AS throttled, max(per_hour) AS per_hour
-  FROM {client_months} GROUP BY id, api_key
+    sum(throttled) AS throttled,
+    max(peak) FILTER (api_key IN ({metadata}, {api_versions})) AS peak
+  FROM used GROUP BY id, api_key
 ) AS rest JOIN people USING (id)
 """
 # Of those with the most, the last in order: so that the same tables give the same answer.
-TOP = "max({'per_hour': per_hour, 'host': host, 'id': id})"
+TOP = "max({'per_hour': peak.per_hour, 'host': host, 'broker': peak.broker})"
+USUAL_REQUESTS = """
+SELECT coalesce(median(per_hour), 0) FROM (
+  SELECT max(peak).per_hour AS per_hour FROM used WHERE api_key = {api} GROUP BY id)
+"""
 FLOODS = """
 SELECT {key}, flatten(list(versions)), {top} AS top, CAST(sum(requests) AS BIGINT)
-FROM behaviour WHERE api_key = {api} GROUP BY {key} HAVING max(per_hour) > {limit}
+FROM behaviour WHERE api_key = {api} GROUP BY {key} HAVING max(peak.per_hour) > {limit}
 """
-FLOODED = """
-SELECT id, api_key, min(used.broker) FROM (
-  SELECT hash({identity}) AS id, api_key, broker,
-    requests / greatest(bit_count(hours), 1) AS rate
-  FROM {usage}
-  WHERE api_key IN ({apis}) AND rate > {limit} AND NOT forwarded AND NOT replica AND {window}
-) AS used JOIN behaviour USING (id, api_key) WHERE rate = per_hour GROUP BY id, api_key
+# Who asks, whatever name it told: a name is often told by the second request only.
+ASKING = """
+CREATE TEMP TABLE asking AS
+SELECT who, asked, asked / opened AS ratio
+FROM (SELECT hash(cluster, principal, client_id, host) AS who, sum(requests) AS asked
+  FROM used WHERE api_key = {api} GROUP BY who)
+JOIN (SELECT who, sum(opened) AS opened FROM opened_by GROUP BY who) USING (who)
+"""
+USUAL_ASKING = "SELECT coalesce(median(ratio), 0) FROM asking"
+ASKS_AGAIN = """
+SELECT {key}, flatten(list(versions)), max({{'ratio': ratio, 'host': host}}) AS top,
+  CAST(sum(requests) AS BIGINT)
+FROM (
+  SELECT behaviour.*, ratio FROM behaviour
+  JOIN asking ON hash(cluster, principal, client_id, host) = who
+  WHERE api_key = {api} AND ratio > {limit} AND asked >= {count}
+) GROUP BY {key}
 """
 SHARES = """
 SELECT {key}, flatten(list(versions)), CAST(sum({what}) AS BIGINT), CAST(sum({of}) AS BIGINT),
@@ -54,12 +73,14 @@ FROM behaviour GROUP BY {key} HAVING sum({what}) >= {count} AND sum({what}) > {s
 """
 STORMS = """
 SELECT {key}, {top} AS top, CAST(sum(opened) AS BIGINT)
-FROM opened GROUP BY {key} HAVING max(per_hour) > {limit}
+FROM opened GROUP BY {key} HAVING max(peak.per_hour) > {limit}
 """
+USUAL_RECONNECTS = "SELECT coalesce(median(peak.per_hour), 0) FROM opened_by"
 ONCE = """
 SELECT {key}, CAST(sum(seen_once) AS BIGINT), CAST(sum(opened) AS BIGINT)
 FROM opened GROUP BY {key}
 HAVING sum(seen_once) >= {count} AND sum(seen_once) > {share} * sum(opened)
+  AND max(once_per_hour) >= {per_hour}
 """
 VERSIONS_OF = "SELECT {key}, flatten(list(versions)) FROM people GROUP BY {key}"
 VERSIONS = """
@@ -79,16 +100,11 @@ def trouble(
     limits: Limits = Limits(),  # noqa: B008 - it is frozen
 ) -> Trouble:
     reader = open_tables(tables, question)
+    make_used(reader, *BEHAVED)
     make_sightings(reader)
     make_opened(reader)
     reader.run(PEOPLE)
-    reader.run(
-        BEHAVIOUR.format(
-            identity=", ".join(IDENTITY),
-            api_versions=API_VERSIONS,
-            client_months=reader.totals(CLIENT_MONTHS),
-        )
-    )
+    reader.run(BEHAVIOUR.format(metadata=METADATA, api_versions=API_VERSIONS))
     found = [*_of_connections(reader, limits), *_of_requests(reader, limits)]
     found += _many_versions(reader, limits)
     found.sort(key=_worst_first)
@@ -102,10 +118,8 @@ def _worst_first(it: Complaint) -> tuple[object, ...]:
 
 def _of_connections(reader: Reader, limits: Limits) -> Iterator[Complaint]:
     versions = _versions_of(reader)
-    storms = STORMS.format(key=KEY, top=TOP, limit=limits.reconnects_per_hour)
-    stormy = reader.rows(storms)
-    brokers = stormed_brokers(reader, limits.reconnects_per_hour) if stormy else {}
-    for *key, top, count in stormy:
+    limit = limits.reconnects(_usual(reader, USUAL_RECONNECTS))
+    for *key, top, count in reader.rows(STORMS.format(key=KEY, top=TOP, limit=limit)):
         who = ClientKey(*key)
         yield Complaint(
             Kind.RECONNECTS,
@@ -114,11 +128,16 @@ def _of_connections(reader: Reader, limits: Limits) -> Iterator[Complaint]:
             count,
             top["per_hour"],
             Unit.PER_HOUR,
-            limits.reconnects_per_hour,
+            limit,
             host=top["host"],
-            broker=brokers.get((top["id"], top["per_hour"])),
+            broker=top["broker"],
         )
-    once = ONCE.format(key=KEY, count=limits.once_count, share=limits.once_share)
+    once = ONCE.format(
+        key=KEY,
+        count=limits.once_count,
+        share=limits.once_share,
+        per_hour=limits.once_per_hour,
+    )
     for *key, count, of in reader.rows(once):
         who = ClientKey(*key)
         yield Complaint(
@@ -134,7 +153,10 @@ def _of_connections(reader: Reader, limits: Limits) -> Iterator[Complaint]:
 
 
 def _of_requests(reader: Reader, limits: Limits) -> Iterator[Complaint]:
-    yield from _floods(reader, limits.requests_per_hour)
+    floods = list(_floods(reader, limits))
+    yield from floods
+    told = {it.client for it in floods if it.kind is Kind.API_VERSIONS_FLOOD}
+    yield from (it for it in _asks_again(reader, limits) if it.client not in told)
     for kind, what, of, least, share in (
         (Kind.ERRORS, "errors", "answered", limits.error_count, limits.error_share),
         (Kind.THROTTLED, "throttled", "requests", limits.throttled_count, limits.throttled_share),
@@ -154,14 +176,11 @@ def _of_requests(reader: Reader, limits: Limits) -> Iterator[Complaint]:
             )
 
 
-def _floods(reader: Reader, limit: int) -> Iterator[Complaint]:
-    found = {
-        (kind, api): reader.rows(FLOODS.format(key=KEY, top=TOP, api=api, limit=limit))
-        for kind, api in FLOODING.items()
-    }
-    brokers = _flooded_brokers(reader, limit) if any(found.values()) else {}
-    for (kind, api), rows in found.items():
-        for *key, versions, top, count in rows:
+def _floods(reader: Reader, limits: Limits) -> Iterator[Complaint]:
+    for kind, api in FLOODING.items():
+        limit = limits.requests(_usual(reader, USUAL_REQUESTS.format(api=api)))
+        floods = FLOODS.format(key=KEY, top=TOP, api=api, limit=limit)
+        for *key, versions, top, count in reader.rows(floods):
             yield Complaint(
                 kind,
                 ClientKey(*key),
@@ -171,21 +190,33 @@ def _floods(reader: Reader, limit: int) -> Iterator[Complaint]:
                 Unit.PER_HOUR,
                 limit,
                 host=top["host"],
-                broker=brokers.get((top["id"], api)),
+                broker=top["broker"],
                 api_key=api,
             )
 
 
-def _flooded_brokers(reader: Reader, limit: int) -> Mapping[tuple[object, ...], str]:
-    """Where the most was seen of each identity and API; totals do not tell."""
-    flooded = FLOODED.format(
-        identity=", ".join(IDENTITY),
-        usage=reader.table("usage"),
-        apis=", ".join(map(str, FLOODING.values())),
-        limit=limit,
-        window=reader.window(),
-    )
-    return {row[:2]: row[2] for row in reader.rows(flooded)}
+def _asks_again(reader: Reader, limits: Limits) -> Iterator[Complaint]:
+    """ApiVersions again and again on one connection: slow, and still good for nothing."""
+    reader.run(ASKING.format(api=API_VERSIONS))
+    limit = limits.per_connection(_usual(reader, USUAL_ASKING))
+    words = {"key": KEY, "api": API_VERSIONS, "limit": limit, "count": limits.least_requests}
+    for *key, versions, top, count in reader.rows(ASKS_AGAIN.format(**words)):
+        yield Complaint(
+            Kind.API_VERSIONS_FLOOD,
+            ClientKey(*key),
+            _distinct(versions),
+            count,
+            top["ratio"],
+            Unit.PER_CONNECTION,
+            limit,
+            host=top["host"],
+            api_key=API_VERSIONS,
+        )
+
+
+def _usual(reader: Reader, sql: str) -> float:
+    ((usual,),) = reader.rows(sql)
+    return float(usual)
 
 
 def _many_versions(reader: Reader, limits: Limits) -> Iterator[Complaint]:

@@ -14,6 +14,6 @@ In reading order:
     fresh      tables that were made and came to nothing are taken away again
     cleaning   deleting what was replaced an hour ago
     views      the tables for DuckDB or Spark, partial sums merged
-    totals     sums of usage that a compaction leaves for the reports
+    totals     sums of the tables that a compaction leaves for the reports
     reference  the page that describes every column
 """

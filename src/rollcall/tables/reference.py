@@ -21,7 +21,7 @@ All times are UTC. Durations are whole microseconds. Missing is null.
 
 WITH_TOTALS = """# Totals
 
-A compaction adds up `usage` once more, for the reports: the same sums in a hundredth of the rows.
+A compaction adds up the tables once more, for the reports: the same sums in far fewer rows.
 They are files of their own beside the tables, only in parts that a compaction wrote, and no table
 to ask by yourself: what was read since the last compaction is not in them.
 """

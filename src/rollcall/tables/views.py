@@ -110,11 +110,12 @@ def _no_rows(table: Table, engine: Engine) -> str:
 
 
 def duckdb_type(spark: str) -> str:
-    """What Spark calls by another name; the structs that occur are lists of ranges."""
-    if spark.startswith("ARRAY<STRUCT<"):
-        return f"STRUCT({spark[13:-2].replace(':', '')})[]"
+    """What Spark calls by another name; structs hold plain types."""
     if spark.startswith("ARRAY<"):
         return f"{duckdb_type(spark[6:-1])}[]"
+    if spark.startswith("STRUCT<"):
+        fields = (field.split(": ") for field in spark[7:-1].split(", "))
+        return f"STRUCT({', '.join(f'{name} {duckdb_type(type_)}' for name, type_ in fields)})"
     return {"STRING": "VARCHAR", "TIMESTAMP_NTZ": "TIMESTAMP"}.get(spark, spark)
 
 
