@@ -72,13 +72,18 @@ def test_brokers_with_the_same_list_share_a_column() -> None:
     [
         (["--broker", "9"], "there is no broker 9"),
         (["--compare", "9"], "there is no broker 9"),
-        (["--compare", "77.1"], "77.1"),
     ],
 )
 def test_what_cannot_be_compared_is_an_error(pair: str, arguments: list[str], told: str) -> None:
     result = rollcall("api-versions", pair, *arguments)
     assert result.code == 1
     assert told in str(result.error)
+
+
+def test_a_release_that_nobody_knows_is_told_before_anybody_is_asked() -> None:
+    result = rollcall("api-versions", "127.0.0.1:1", "--compare", "77.1")
+    assert result.code == 2
+    assert "77.1" in str(result.error)
 
 
 def test_an_api_that_the_other_side_lacks_differs() -> None:

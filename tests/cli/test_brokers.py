@@ -159,7 +159,34 @@ def test_nobody_to_ask_is_an_error() -> None:
     result = rollcall("brokers", "127.0.0.1:1")
     assert result.code == 1
     assert isinstance(result.error, ClientError)
-    assert rollcall("brokers").code == 1
+
+
+def test_an_address_to_begin_with_that_is_dead_is_a_row() -> None:
+    """A broker that is down may be off the cluster's list already."""
+    with serving(ScriptedBroker(software=("Kafka", "4.0"))) as [broker]:
+        for bootstrap in (f"127.0.0.1:1,{broker.address}", f"{broker.address},127.0.0.1:1"):
+            result = rollcall("brokers", bootstrap)
+            assert "refused the connection" in rows(result.out)["?"]
+            assert result.out.strip().splitlines()[-1] == "2 brokers, 1 did not answer, Kafka 4.0"
+            assert result.code == 3
+        document = json.loads(rollcall("brokers", bootstrap, "--json").out)
+    assert [(one["id"], one["answered"]) for one in document["brokers"]] == [(1, True), (-1, False)]
+
+
+def test_an_address_to_begin_with_that_leads_in_is_no_row() -> None:
+    with serving(ScriptedBroker(id=1), ScriptedBroker(id=7)) as (way_in, broker):
+        for each in (way_in, broker):
+            each.nodes = [(7, broker.address, None, 0)]
+        result = rollcall("brokers", f"{broker.address},{way_in.address}")
+    assert list(rows(result.out)) == ["7"]
+    assert result.code == 0
+
+
+def test_a_dead_address_is_no_line_for_the_pipeline(tmp_path: Path) -> None:
+    path = tmp_path / "rolls.jsonl"
+    with serving(ScriptedBroker()) as [broker]:
+        rollcall("brokers", f"{broker.address},127.0.0.1:1", "--output", path)
+    assert [json.loads(line)["id"] for line in path.read_text().splitlines()] == [1]
 
 
 def test_a_clock_that_is_ahead_is_noted() -> None:

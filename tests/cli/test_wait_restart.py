@@ -74,10 +74,21 @@ def test_536_5_a_broker_without_start_time_is_exit_code_4_at_once() -> None:
     assert "tells no start time" in result.err
 
 
-@pytest.mark.parametrize("arguments", [[], ["--broker", "1", "--all"]])
-def test_536_5_brokers_or_all_of_them_must_be_named(arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [([], "Give --broker N"), (["--broker", "1", "--all"], "give one of them")],
+)
+def test_536_5_brokers_or_all_of_them_must_be_named(arguments: list[str], told: str) -> None:
     result = rollcall("wait-restart", "127.0.0.1:1", *arguments)
     assert result.code == 2
+    assert told in result.err
+
+
+def test_536_5_a_broker_that_is_not_there_is_told_with_those_that_are() -> None:
+    with serving(ScriptedBroker(start_time_ms=BEFORE)) as [broker]:
+        result = rollcall("wait-restart", broker.address, "--broker", 9)
+    assert result.code == 1
+    assert str(result.error) == "there is no broker 9: the cluster has 1"
 
 
 def test_536_5_a_cluster_that_cannot_be_asked_is_an_error() -> None:

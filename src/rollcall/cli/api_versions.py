@@ -11,10 +11,10 @@ from rollcall.cli.asking import answered_rows, broker_row, run, take_roll_call
 from rollcall.cli.connection_options import (
     BootstrapArgument,
     ConfigOption,
-    JsonOption,
     ReleaseOption,
     SecondsOption,
 )
+from rollcall.cli.options import JsonOption
 from rollcall.cli.output import print_json, print_table
 from rollcall.cli.settings import load_settings
 from rollcall.client import BrokerRow, RollCall
@@ -41,11 +41,13 @@ def api_versions(
 
     Brokers with the same list share a column. A row with a star is one in which lists differ.
 
-    Exit codes: 0 done, 1 it failed, 3 with --compare: there are differences.
+    Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 with --compare: there are differences.
 
     Example: rollcall api-versions broker1:9092 --compare 4.0.0
     """
     settings = load_settings(bootstrap, config, seconds=seconds, release=release)
+    if compare is not None and not compare.isdecimal():
+        line_of(compare)  # what is no release is told before anybody is asked
     calls = run(take_roll_call(settings))
     rows = answered_rows(calls) if broker is None else (broker_row(calls, broker),)
     matrix = Matrix({row.node.id: row.ranges for row in rows}, compare, _other_side(calls, compare))

@@ -16,10 +16,10 @@ from rollcall.cli.brokers_json import document, lines, summary
 from rollcall.cli.connection_options import (
     BootstrapArgument,
     ConfigOption,
-    JsonOption,
     ReleaseOption,
     SecondsOption,
 )
+from rollcall.cli.options import JsonOption, WatchOption
 from rollcall.cli.output import print_error, print_json, print_table, safe_text
 from rollcall.cli.settings import Settings, load_settings
 from rollcall.client import AdminClient, BrokerRow, ClientError, RollCall, roll_call
@@ -44,9 +44,7 @@ def brokers(
     seconds: SecondsOption = None,
     release: ReleaseOption = None,
     sort: Annotated[Order, typer.Option(help="By id, or by start time: unknown last.")] = Order.ID,
-    watch: Annotated[
-        float | None, typer.Option(min=0.1, metavar="S", help="Again every so many seconds.")
-    ] = None,
+    watch: WatchOption = None,
     output: Annotated[
         Path | None,
         typer.Option(metavar="FILE.jsonl", help="Append a line per broker, for the pipeline."),
@@ -59,7 +57,8 @@ def brokers(
     drawn from its list of APIs ("inferred"), or from --release ("configured"), or missing. A broker
     that does not answer has a row that says why.
 
-    Exit codes: 0 every broker answered, 1 none could be asked, 3 at least one did not answer.
+    Exit codes: 0 every broker answered, 1 none could be asked, 2 wrong usage, 3 at least one
+    did not answer.
 
     Example: rollcall brokers broker1:9092 --output rolls.jsonl
     """
@@ -67,7 +66,7 @@ def brokers(
     table = _TableView(sort, clear=watch is not None)
     show: Callable[[RollCall], None] = _print_document if as_json else table
     calls = run(call_the_roll(settings, show, output, watch))
-    if calls.missing:
+    if calls.missing or calls.unlisted:
         raise typer.Exit(SOME_DID_NOT_ANSWER)
 
 
@@ -76,10 +75,11 @@ async def call_the_roll(
 ) -> RollCall:
     async with AdminClient(settings.bootstrap, settings.config) as client:
         if watch is None:
-            return _shown(await roll_call(client), show, output)
+            return _shown(await roll_call(client, unlisted=True), show, output)
         while True:
             try:
-                _shown(await roll_call(client, keep_open=True), show, output)
+                calls = await roll_call(client, keep_open=True, unlisted=True)
+                _shown(calls, show, output)
             except ClientError as error:  # who watches wants to see it come back
                 print_error(error)
             await asyncio.sleep(watch)
@@ -116,7 +116,7 @@ class _TableView:
     def __call__(self, calls: RollCall) -> None:
         if self.clear:
             Console().clear()  # does nothing where there is no terminal
-        rows = in_order(calls.rows, self.order)
+        rows = [*in_order(calls.rows, self.order), *calls.unlisted]
         print_table(COLUMNS, [_cells(row, calls) for row in rows], right=("id", "uptime"))
         print(f"\n{glance(calls)}")
 

@@ -2,6 +2,8 @@
 
 `rollcall brokers --json` prints one document; `--output FILE.jsonl` appends one line per broker,
 which is the broker's object with `form`, `time_ms`, `cluster_id` and `controller_id` before it.
+An address that nobody answers at and no broker has is told in the document, and no line: whose it
+was is not known.
 """
 
 from typing import Any
@@ -23,7 +25,7 @@ def document(calls: RollCall) -> dict[str, Any]:
         "controller_id": calls.cluster.controller_id,
         "asked": str(calls.cluster.asked),
         "via": _via(calls.cluster.via),
-        "brokers": [broker(row) for row in calls.rows],
+        "brokers": [broker(row) for row in (*calls.rows, *calls.unlisted)],
         "summary": summary(calls),
     }
 
@@ -109,7 +111,7 @@ def summary(calls: RollCall) -> dict[str, Any]:
     answered = [row for row in calls.rows if row.answered]
     names = dict.fromkeys(software(row.identity) for row in answered)
     return {
-        "brokers": len(calls.rows),
+        "brokers": len(calls.rows) + len(calls.unlisted),
         "answered": len(answered),
         "mixed": len({_kind(row) for row in answered}) > 1,
         "software": [

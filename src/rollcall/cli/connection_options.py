@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from rollcall.cli.options import LONGEST
 from rollcall.cli.settings import SASL_PASSWORD
 
 BootstrapArgument = Annotated[
@@ -27,7 +28,9 @@ ConfigOption = Annotated[
 ]
 SecondsOption = Annotated[
     float | None,
-    typer.Option("--timeout", min=0.1, metavar="S", help="Seconds that each broker has [10]."),
+    typer.Option(
+        "--timeout", min=0.1, max=LONGEST, metavar="S", help="Seconds that each broker has [10]."
+    ),
 ]
 ReleaseOption = Annotated[
     str | None,
@@ -36,4 +39,3 @@ ReleaseOption = Annotated[
         help="What a broker without ApiVersions (before 0.10) is taken for, such as 0.9.0.",
     ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]

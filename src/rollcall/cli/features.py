@@ -8,10 +8,10 @@ from rollcall.cli.asking import answered_rows, run, take_roll_call
 from rollcall.cli.connection_options import (
     BootstrapArgument,
     ConfigOption,
-    JsonOption,
     ReleaseOption,
     SecondsOption,
 )
+from rollcall.cli.options import JsonOption
 from rollcall.cli.output import print_json, print_table
 from rollcall.cli.settings import load_settings
 from rollcall.client import BrokerRow, RollCall
@@ -31,7 +31,7 @@ def features(
 
     A feature can be used when all brokers have the versions it takes in common (KIP-35).
 
-    Exit codes: 0 done, 1 it failed.
+    Exit codes: 0 done, 1 it failed, 2 wrong usage.
 
     Example: rollcall features broker1:9092
     """

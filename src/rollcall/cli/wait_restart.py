@@ -13,7 +13,8 @@ import typer
 
 from rollcall.cli.asking import run
 from rollcall.cli.broker_text import moment
-from rollcall.cli.connection_options import BootstrapArgument, ConfigOption, JsonOption
+from rollcall.cli.connection_options import BootstrapArgument, ConfigOption
+from rollcall.cli.options import LONGEST, JsonOption
 from rollcall.cli.output import print_error, safe_text
 from rollcall.cli.settings import load_settings
 from rollcall.client import AdminClient, ClientConfig
@@ -41,10 +42,14 @@ def wait_restart(
         ),
     ] = None,
     seconds: Annotated[
-        float, typer.Option("--timeout", min=0.1, metavar="S", help="How long to wait in all.")
+        float,
+        typer.Option(
+            "--timeout", min=0.1, max=LONGEST, metavar="S", help="How long to wait in all."
+        ),
     ] = 300.0,
     poll: Annotated[
-        float, typer.Option(min=0.05, metavar="S", help="The pause between two looks.")
+        float,
+        typer.Option(min=0.05, max=LONGEST, metavar="S", help="The pause between two looks."),
     ] = 0.5,
     config: ConfigOption = None,
     as_json: JsonOption = False,
@@ -55,14 +60,16 @@ def wait_restart(
     later one than TIME; it is back when the other brokers tell that time too. A lower start time
     is a warning: its clock went back.
 
-    Exit codes: 0 restarted, 1 the cluster cannot be asked, 2 wrong usage, 3 not within the timeout,
-    4 a broker tells no start time (at once, as waiting would not help).
+    Exit codes: 0 restarted, 1 the cluster cannot be asked or has no such broker, 2 wrong usage,
+    3 not within the timeout, 4 a broker tells no start time (at once, as waiting would not help).
 
     Example: rollcall wait-restart broker1:9092 --broker 2 --timeout 120
     """
-    if bool(broker) == everyone:
+    if broker and everyone:
+        raise typer.BadParameter("--all is there, too: give one of them", param_hint="--broker")
+    if not broker and not everyone:
         raise typer.BadParameter(
-            "name brokers with --broker N, or use --all", param_hint="--broker"
+            "which brokers? Give --broker N, as often as needed, or --all", param_hint="--broker"
         )
     settings = load_settings(bootstrap, config)
     client = AdminClient(settings.bootstrap, _for_looking(settings.config))
@@ -75,7 +82,8 @@ def wait_restart(
         raise typer.Exit(NO_START_TIME) from None
     except TimeoutError:
         late = ", ".join(map(str, view.missing()))
-        print_error(RollcallError(f"after {seconds:g} s still waiting for broker {late}"))
+        who = f"broker {late}" if late else "the first answer of the cluster"
+        print_error(RollcallError(f"after {seconds:g} s still waiting for {who}"))
         raise typer.Exit(TIMED_OUT) from None
 
 

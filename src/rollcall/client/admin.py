@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -50,6 +50,8 @@ class AdminClient:
         self._memory = Memory()
         self._lines: dict[Address, _Line] = {}
         self._known: tuple[Address, ...] = ()
+        self.failures: Mapping[Address, ClientError] = {}
+        """Who could not tell of the cluster when it was last asked for, and why."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -61,7 +63,7 @@ class AdminClient:
         self, include_authorized_operations: bool = False, *, include_fenced: bool = False
     ) -> ClusterDescription:
         """The cluster as the first broker that answers sees it."""
-        failures: dict[Address, ClientError] = {}
+        self.failures = failures = dict[Address, ClientError]()
         for number in range(self.config.rounds):
             if number:
                 await asyncio.sleep(self._pause(number))

@@ -20,6 +20,8 @@ from rollcall.client.admin import AdminClient
 from rollcall.client.errors import ClientError, Trouble, UnreachableError
 from rollcall.client.roll_call import BrokerRow, RollCall, roll_call
 
+SAY_AFTER = "say with --after when it had started before"
+
 
 class NoStartTimeError(ClientError):
     """A broker tells no start time: there is nothing to wait for."""
@@ -79,8 +81,8 @@ class _Watch:
 
     def begin(self, calls: RollCall, brokers: Collection[int], after: int | None) -> None:
         for broker in brokers:
-            row = calls.row(broker)
-            self.watched[broker] = _Watched(broker, _at_beginning(row, broker, after), after)
+            start = _at_beginning(calls, broker, after)
+            self.watched[broker] = _Watched(broker, start, after)
 
     def look(self, calls: RollCall | None) -> Iterator[Progress]:
         """What is new since the last look; None when nobody could be asked."""
@@ -152,17 +154,24 @@ async def watch_restarts(
             calls = None
 
 
-def _at_beginning(row: BrokerRow | None, broker: int, after: int | None) -> int:
+def _at_beginning(calls: RollCall, broker: int, after: int | None) -> int:
     """Its own word, or else that of the others; 0 if a time is given and nobody tells."""
+    row = calls.row(broker)
     if row is not None and row.answered:
         return _told_start(row)
     told = row.node.start_time_ms if row else 0
-    if not told and after is None:
+    if told or after is not None:
+        return told
+    if row is None:
+        known = ", ".join(str(each.node.id) for each in calls.rows)
         raise UnreachableError(
-            f"broker {broker} does not answer, and no other broker tells when it started",
-            hint="if it is restarting already, say with --after when it had started before",
+            f"there is no broker {broker}: the cluster has {known}",
+            hint=f"check the number; if it is restarting already, {SAY_AFTER}",
         )
-    return told
+    raise UnreachableError(
+        f"broker {broker} does not answer, and no other broker tells when it started",
+        hint=f"if it is restarting already, {SAY_AFTER}",
+    )
 
 
 def _told_start(row: BrokerRow) -> int:

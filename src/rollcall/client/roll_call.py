@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rollcall.catalog import (
@@ -98,6 +98,9 @@ class RollCall:
     taken_at_ms: int
     cluster: ClusterDescription
     rows: tuple[BrokerRow, ...]
+    unlisted: tuple[BrokerRow, ...] = ()
+    """Addresses to begin with that no broker has and nobody answers at: a broker that is down may
+    be off the list already."""
 
     def row(self, broker_id: int) -> BrokerRow | None:
         return next((row for row in self.rows if row.node.id == broker_id), None)
@@ -108,9 +111,16 @@ class RollCall:
 
 
 async def roll_call(
-    client: AdminClient, *, clock: Callable[[], float] = time.time, keep_open: bool = False
+    client: AdminClient,
+    *,
+    clock: Callable[[], float] = time.time,
+    keep_open: bool = False,
+    unlisted: bool = False,
 ) -> RollCall:
-    """Ask every broker of the cluster. Connections stay for the next time only if told to."""
+    """Ask every broker of the cluster, and if told to, those `unlisted` where we began.
+
+    Connections stay for the next time only if told to.
+    """
     cluster = await client.describe_cluster(include_fenced=True)
     limit = asyncio.Semaphore(client.config.parallel)
     # a 0.8 knows of no brokers, not even itself, before the first topic
@@ -121,13 +131,31 @@ async def roll_call(
         async with limit:
             row = await _ask(client, node, cluster, clock)
             users[node.address] -= 1
-            if not keep_open and not users[node.address]:
+            if not keep_open and users[node.address] <= 0:
                 await client.release(node.address)
             return row
 
-    rows = await asyncio.gather(*(row_of(node) for node in nodes))
-    ordered = tuple(sorted(rows, key=lambda row: row.node.id))
-    return RollCall(int(clock() * 1000), cluster, ordered)
+    async def unlisted_row(node: Node) -> BrokerRow:
+        failed = client.failures.get(node.address)  # then its time is over
+        return _silent_row(node, False, failed, time.monotonic()) if failed else await row_of(node)
+
+    strangers = _unlisted(client, cluster, nodes) if unlisted else ()
+    rows, others = await asyncio.gather(
+        asyncio.gather(*map(row_of, nodes)), asyncio.gather(*map(unlisted_row, strangers))
+    )
+    return RollCall(
+        int(clock() * 1000),
+        cluster,
+        tuple(sorted(rows, key=lambda row: row.node.id)),
+        tuple(row for row in others if not row.answered),  # else it is one more way in
+    )
+
+
+def _unlisted(
+    client: AdminClient, cluster: ClusterDescription, nodes: Sequence[Node]
+) -> Iterator[Node]:
+    known = {cluster.asked, *(node.address for node in nodes)}
+    return (Node(NO_ID, *address) for address in client.bootstrap if address not in known)
 
 
 async def _ask(
