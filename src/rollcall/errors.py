@@ -14,4 +14,4 @@ class RollcallError(Exception):
 
 
 class ConfigError(RollcallError):
-    """A setting that cannot be used."""
+    """A setting that cannot be used: whoever called has to change the call."""

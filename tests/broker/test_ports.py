@@ -8,6 +8,7 @@ import pytest
 from rollcall.broker.config import DEFAULT_LISTENERS, ClusterConfig, ListenerPlan
 from rollcall.broker.ports import HTTP, Ports, fixed_ports
 from rollcall.errors import ConfigError
+from rollcall.server import ListenError
 
 EXTRA = ListenerPlan(name="EXTRA")
 
@@ -76,7 +77,7 @@ def test_a_port_that_somebody_has_is_an_error_that_names_it() -> None:
     with listening() as port:
         plan = ListenerPlan(name="PLAINTEXT", port=port)
         config = ClusterConfig(brokers=1, listeners=(plan, DEFAULT_LISTENERS[1]))
-        with pytest.raises(ConfigError, match=f"node 1 cannot have {port} for PLAINTEXT"):
+        with pytest.raises(ListenError, match=f"node 1 cannot have {port} for PLAINTEXT"):
             Ports.take(config)
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from typer.testing import CliRunner
 
-from rollcall.cli.app import app
+from rollcall.cli.app import app, exit_code
+from rollcall.errors import RollcallError
 from tests.client.scripted import ScriptedBroker, running
 
 
@@ -24,7 +25,8 @@ def rollcall(*arguments: object, stdin: str | None = None) -> Outcome:
     """A command as `main` would run it, but for the last step from an error to its message."""
     result = CliRunner().invoke(app, list(map(str, arguments)), input=stdin)
     error = result.exception if not isinstance(result.exception, SystemExit) else None
-    return Outcome(result.exit_code, result.stdout, result.stderr, error)
+    code = exit_code(error) if isinstance(error, RollcallError) else result.exit_code
+    return Outcome(code, result.stdout, result.stderr, error)
 
 
 @contextmanager

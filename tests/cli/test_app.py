@@ -13,7 +13,7 @@ import pytest
 WITH = """
 import sys, time
 from rollcall.cli.app import app, main
-from rollcall.errors import ConfigError
+from rollcall.errors import ConfigError, RollcallError
 
 @app.command()
 def act() -> None:
@@ -56,14 +56,20 @@ def test_a_wrong_call_is_exit_code_2(arguments: list[str]) -> None:
 
 
 def test_an_error_is_told_with_its_hint_and_is_exit_code_1() -> None:
-    result = act("raise ConfigError('port is 99999', hint='use 1 to 65535')")
+    result = act("raise RollcallError('the disk is full', hint='make room')")
     assert result.returncode == 1
     assert result.stdout == ""
+    assert result.stderr == "error: the disk is full\nhint: make room\n"
+
+
+def test_a_setting_that_cannot_be_used_is_exit_code_2() -> None:
+    result = act("raise ConfigError('port is 99999', hint='use 1 to 65535')")
+    assert result.returncode == 2
     assert result.stderr == "error: port is 99999\nhint: use 1 to 65535\n"
 
 
 def test_what_was_printed_before_an_error_is_not_lost() -> None:
-    result = act("print('half'); raise ConfigError('no more')")
+    result = act("print('half'); raise RollcallError('no more')")
     assert (result.returncode, result.stdout, result.stderr) == (1, "half\n", "error: no more\n")
 
 

@@ -77,7 +77,7 @@ def test_the_connections_of_all_nodes_are_one_table(node: str) -> None:
     assert title == "2 of 10 connections"
     assert heads.split() == [
         "node", "listener", "principal", "client", "id", "software", "version", "peer", "since",
-        "(UTC)", "requests",
+        "(UTC)", "requests", "note",
     ]  # fmt: skip
     assert len(rows) == 2
     assert r"User:\x1b[31malice" in rows[0]
@@ -89,11 +89,46 @@ def test_a_node_that_cannot_be_reached_is_a_row_and_does_not_hide_the_others(
     node: str, nobody: str
 ) -> None:
     result = connections(nobody, node)
-    assert result.returncode == 1
-    assert nobody in result.stdout
-    assert "unreachable: [Errno 111] Connection refused" in result.stdout
-    assert "librdkafka" in result.stdout
+    assert result.returncode == 3
+    title, heads, _, dead, alive = result.stdout.splitlines()
+    assert title == "1 of 5 connections, 1 of 2 nodes did not answer"
+    assert dead.startswith(nobody)
+    assert dead.index("unreachable: Connection refused") == heads.index("note")
+    assert "librdkafka" in alive
     assert result.stderr == ""
+
+
+def test_when_no_node_answers_that_is_an_error_and_no_table(nobody: str) -> None:
+    result = connections(nobody)
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert result.stderr == (
+        f"error: no node could be asked: http://{nobody}: unreachable: Connection refused\n"
+        "hint: give the HTTP address of a node, as `rollcall cluster start` shows it\n"
+    )
+
+
+def test_a_port_that_does_not_speak_http_is_told_so() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def hang_up() -> None:
+            peer, _ = server.accept()
+            peer.recv(1000)
+            peer.close()
+
+        thread = threading.Thread(target=hang_up)
+        thread.start()
+        result = connections(f"127.0.0.1:{server.getsockname()[1]}")
+        thread.join()
+    assert result.returncode == 1
+    assert "this is no HTTP port of a node" in result.stderr
+
+
+def test_a_node_that_says_nothing_has_its_time_and_no_more() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        result = connections(f"127.0.0.1:{server.getsockname()[1]}", "--timeout", "0.2")
+    assert result.returncode == 1
+    assert "no answer within 0.2 s" in result.stderr
 
 
 def test_filters_and_limit_are_asked_of_the_node(node: str) -> None:
@@ -111,7 +146,7 @@ def test_filters_and_limit_are_asked_of_the_node(node: str) -> None:
 def test_json_is_for_programs(node: str, nobody: str) -> None:
     result = connections(node, nobody, "--json")
     good, bad = json.loads(result.stdout)
-    assert result.returncode == 1
+    assert result.returncode == 3
     assert (good["node"], good["error"], good["total"]) == (f"http://{node}", None, 5)
     assert good["connections"] == [ROW]
     assert "unreachable" in bad["error"]
@@ -120,13 +155,13 @@ def test_json_is_for_programs(node: str, nobody: str) -> None:
 def test_what_is_no_node_is_told_so(node: str) -> None:
     result = connections(node, "--client-id", "nothing")
     assert result.returncode == 1
-    assert "this is no node of rollcall" in result.stdout
+    assert "this is no node of rollcall" in result.stderr
 
 
 @pytest.mark.parametrize("url", ["ftp://somewhere", "", "node:port", "http://[::1", "node:0"])
 def test_what_is_no_http_address_is_refused(url: str) -> None:
     result = connections(url)
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert f"error: {url!r} is not an HTTP address" in result.stderr
 
 

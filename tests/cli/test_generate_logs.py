@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from rollcall.cli.app import app
 from rollcall.cli.generate_logs import parse_count
-from rollcall.errors import RollcallError
+from rollcall.errors import ConfigError
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ def test_a_count_may_have_a_unit(text: str, count: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "M", "-1", "1T", "1 000"])
 def test_other_counts_are_refused_with_an_example(text: str) -> None:
-    with pytest.raises(RollcallError) as refused:
+    with pytest.raises(ConfigError) as refused:
         parse_count(text)
     assert refused.value.hint is not None
     assert "1M" in refused.value.hint
@@ -27,4 +27,4 @@ def test_other_counts_are_refused_with_an_example(text: str) -> None:
 def test_wrong_settings_are_told_before_spark_starts(wrong: list[str]) -> None:
     told = ["generate-logs", "--output", "never-made", "--lines", "10", *wrong]
     result = CliRunner().invoke(app, told)
-    assert isinstance(result.exception, RollcallError)
+    assert isinstance(result.exception, ConfigError)

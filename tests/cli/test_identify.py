@@ -67,8 +67,8 @@ def test_an_error_answer_tells_what_it_can() -> None:
 
 def test_another_product_is_not_called_apache_kafka() -> None:
     result = rollcall("identify", stdin='{"0": [5, 5], "18": [0, 0], "77": [9, 9]}')
-    assert result.code == 0
     assert result.out.splitlines()[0] == "not Apache Kafka: unknown software (inferred)"
+    assert result.code == 3, "nothing that is known fits"
 
 
 def test_an_answer_that_tells_nothing_is_exit_code_3() -> None:

@@ -91,7 +91,6 @@ def test_a_folder_of_schemas_takes_the_place_of_ours(tmp_path: Path) -> None:
         (["show", "Metadata", "--version", "99"], "it has 0-13"),
         (["show", "Metadata", "--version", "-1"], "it has 0-13"),
         (["list", "--dialect", "klingon"], "use one of released, kip"),
-        (["list", "--schemas", "no/such/folder"], "point at a folder of schema files"),
     ],
 )
 def test_what_does_not_exist_is_told_with_what_does(arguments: list[str], hint: str) -> None:

@@ -119,6 +119,10 @@ class ClusterConfig:
             raise ConfigError(
                 f"the cluster has {self.brokers} brokers", hint=f"use 1 to {MAX_BROKERS}"
             )
+        if not self.host:
+            raise ConfigError(
+                "the cluster has no host to listen on", hint="use 127.0.0.1 for this machine only"
+            )
         if self.host in _ALL_ADDRESSES and self.advertised_host is None:
             raise ConfigError(
                 f"the cluster listens on {self.host}, which is no address to send clients to",

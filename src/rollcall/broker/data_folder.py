@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
-from rollcall.errors import ConfigError
+from rollcall.errors import RollcallError
 
 
 class DataFolder:
@@ -25,12 +25,12 @@ class DataFolder:
             self._lock = (self.path / ".lock").open("wb")
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise ConfigError(
+            raise RollcallError(
                 f"the data folder {self.path} is used by another cluster",
                 hint="end that one first, or choose another folder with --data-dir",
             ) from None
         except OSError as error:
-            raise ConfigError(
+            raise RollcallError(
                 f"the data folder {self.path} cannot be used: {error.strerror}",
                 hint="choose a folder that can be written to with --data-dir",
             ) from None

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from rollcall.broker.config import INTERNAL, LOOPBACK, MAX_BROKERS, ClusterConfig
 from rollcall.errors import ConfigError
+from rollcall.server import ListenError
 
 HTTP = "http"
 HIGHEST = 65535
@@ -57,7 +58,7 @@ class Ports:
                 try:
                     self._held.append(_bound(_host(config, name), port, reuse=True))
                 except OSError as error:
-                    raise ConfigError(
+                    raise ListenError(
                         f"node {node_id} cannot have {port} for {name}: {error.strerror}",
                         hint="choose other ports, or none at all to get free ones",
                     ) from None
@@ -135,7 +136,7 @@ def _first_free(host: str, candidates: Iterable[int]) -> socket.socket:
                     f"this machine cannot listen on {host}: {error.strerror}",
                     hint="use an address of this machine, such as 127.0.0.1",
                 ) from None
-    raise ConfigError(f"there is no free port on {host}", hint="name ports that can be used")
+    raise ListenError(f"there is no free port on {host}", hint="name ports that can be used")
 
 
 def _candidates() -> list[int]:

@@ -14,9 +14,10 @@ from typing import Self
 from rollcall.catalog.apis import Mode
 from rollcall.catalog.loader import CatalogError
 from rollcall.catalog.ranges import Range, Ranges
+from rollcall.errors import ConfigError
 
 
-class UnknownReleaseError(CatalogError):
+class UnknownReleaseError(CatalogError, ConfigError):
     """A release that is not in the tables."""
 
 

@@ -10,6 +10,7 @@ In reading order:
     lazy             a group whose commands are loaded when they are called
     output           text made safe for a terminal, tables, JSON (json_text: quickly)
     layout           tables as lines that fit a terminal
+    options          options that commands of several kinds have
     protocol         `rollcall protocol`: the messages of the Kafka protocol
     cluster          `rollcall cluster`: an embedded cluster; cluster_view: how it is shown
     connections      `rollcall connections`: who is connected to each node

@@ -1,7 +1,7 @@
 """The commands put together, and the one place where an error becomes a message and an exit code.
 
-Exit codes: 0 done, 1 it failed, 2 it was called in a wrong way, 130 interrupted. A command that
-needs more of them (for scripts) says so in its help.
+Exit codes: 0 done, 1 it failed, 2 it was called in a wrong way (its settings are part of the call),
+130 interrupted. A command that needs more of them (for scripts) says so in its help.
 """
 
 import io
@@ -13,9 +13,10 @@ import typer
 
 from rollcall.cli.lazy import lazy_group
 from rollcall.cli.output import print_error
-from rollcall.errors import RollcallError
+from rollcall.errors import ConfigError, RollcallError
 
 FAILED = 1
+CALLED_WRONGLY = 2
 INTERRUPTED = 130
 
 COMMANDS = {
@@ -98,7 +99,7 @@ def main() -> None:
             app(prog_name="rollcall")
         except RollcallError as error:
             print_error(error)
-            sys.exit(FAILED)
+            sys.exit(exit_code(error))
         finally:
             sys.stdout.flush()  # when Python ends, a broken pipe can no longer be caught
     except KeyboardInterrupt:
@@ -106,6 +107,10 @@ def main() -> None:
     except BrokenPipeError:  # `rollcall ... | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(FAILED)
+
+
+def exit_code(error: RollcallError) -> int:
+    return CALLED_WRONGLY if isinstance(error, ConfigError) else FAILED
 
 
 def _tolerate_any_text() -> None:

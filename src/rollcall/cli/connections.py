@@ -15,6 +15,7 @@ from urllib.request import ProxyHandler, build_opener
 import typer
 from rich.console import Console
 
+from rollcall.cli.options import LONGEST, JsonOption, WatchOption
 from rollcall.cli.output import print_json, print_table
 from rollcall.errors import ConfigError, RollcallError
 
@@ -30,6 +31,8 @@ FIELDS = {
 }
 """Column to what a node calls it."""
 
+NOBODY_ANSWERED, SOME_DID_NOT_ANSWER = 1, 3
+WHERE = "give the HTTP address of a node, as `rollcall cluster start` shows it"
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 PARALLEL = 32
 
@@ -54,17 +57,22 @@ def connections(
     software: Annotated[str | None, typer.Option(help="Only of this software name.")] = None,
     peer_host: Annotated[str | None, typer.Option(help="Only from this address.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most so many of each node.")] = 1000,
-    watch: Annotated[
-        float | None, typer.Option(min=0.1, help="Show it again every so many seconds.")
-    ] = None,
+    watch: WatchOption = None,
     seconds: Annotated[
-        float, typer.Option("--timeout", min=0.1, help="How long a node has to answer.")
+        float,
+        typer.Option(
+            "--timeout", min=0.1, max=LONGEST, metavar="S", help="How long a node has to answer."
+        ),
     ] = 5.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the open connections of all nodes: who they are, and with which software.
 
-    A node that does not answer has a row that says so; the exit code is then 1.
+    A node that does not answer has a row that says why.
+
+    Exit codes: 0 every node answered, 1 none did, 2 wrong usage, 3 at least one did not answer.
+
+    Example: rollcall connections http://127.0.0.1:19292 --software librdkafka
     """
     wanted = {
         "listener": listener,
@@ -77,16 +85,23 @@ def connections(
     query = urlencode({name: value for name, value in wanted.items() if value is not None})
     targets = [_target(url) for url in urls]
     show = _print_json if as_json else _print_table
-    while True:
-        answers = _ask_all(targets, query, seconds)
-        if watch is not None:
-            Console().clear()  # on a terminal only
+    answers = _ask_all(targets, query, seconds)
+    while watch is not None:
+        Console().clear()  # on a terminal only
         show(answers)
-        if watch is None:
-            break
         time.sleep(watch)
-    if any(answer.error for answer in answers):
-        raise typer.Exit(1)
+        answers = _ask_all(targets, query, seconds)
+    silent = [answer for answer in answers if answer.error]
+    if len(silent) == len(answers) and not as_json:
+        raise _nobody(silent)
+    show(answers)
+    if silent:
+        raise typer.Exit(NOBODY_ANSWERED if len(silent) == len(answers) else SOME_DID_NOT_ANSWER)
+
+
+def _nobody(silent: Sequence[NodeAnswer]) -> RollcallError:
+    reasons = "; ".join(f"{answer.url}: {answer.error}" for answer in silent)
+    return RollcallError(f"no node could be asked: {reasons}", hint=WHERE)
 
 
 def _target(url: str) -> str:
@@ -99,7 +114,7 @@ def _target(url: str) -> str:
         pass
     raise ConfigError(
         f"{url!r} is not an HTTP address",
-        hint="use the one that `rollcall cluster start` shows",
+        hint=WHERE,
     )
 
 
@@ -123,9 +138,13 @@ def _get_json(url: str, seconds: float) -> Any:
             document = json.loads(answer.read(MAX_ANSWER_BYTES))
     except HTTPError as error:
         raise RollcallError(f"it answers {error.code} {error.reason}") from None
-    except (OSError, ValueError, HTTPException) as error:
+    except TimeoutError:
+        raise RollcallError(f"no answer within {seconds:g} s") from None
+    except (HTTPException, ConnectionResetError, ValueError):  # a port for Kafka clients hangs up
+        raise RollcallError("this is no HTTP port of a node") from None
+    except OSError as error:
         reason = getattr(error, "reason", error)
-        raise RollcallError(f"unreachable: {reason}") from None
+        raise RollcallError(f"unreachable: {getattr(reason, 'strerror', reason)}") from None
     if not isinstance(document, dict) or not {"connections", "total"} <= document.keys():
         raise RollcallError("this is no node of rollcall: it has no list of connections")
     return document
@@ -145,10 +164,9 @@ def _print_json(answers: Sequence[NodeAnswer]) -> None:
     )
 
 
-def _cell(row: Mapping[str, object], name: str) -> object:
-    if name == "since":  # to the second, as all tables tell times
-        return str(row.get(name))[:19].replace("T", " ")
-    return row.get(name)
+def _cells(row: Mapping[str, object]) -> list[object]:
+    since = str(row.get("since"))[:19].replace("T", " ")  # to the second, as all tables tell times
+    return [since if name == "since" else row.get(name) for name in FIELDS.values()]
 
 
 def _print_table(answers: Sequence[NodeAnswer]) -> None:
@@ -156,9 +174,17 @@ def _print_table(answers: Sequence[NodeAnswer]) -> None:
     for answer in answers:
         node = answer.url.removeprefix("http://")
         if answer.error is not None:
-            rows.append([node, answer.error, *[None] * (len(FIELDS) - 1)])
-        rows += ([node, *map(partial(_cell, row), FIELDS.values())] for row in answer.connections)
+            rows.append([node, *[None] * len(FIELDS), answer.error])
+        rows += ([node, *_cells(row), None] for row in answer.connections)
+    print_table(["node", *FIELDS, "note"], rows, title=_title(answers), right=["requests"])
+
+
+def _title(answers: Sequence[NodeAnswer]) -> str:
     shown = sum(len(answer.connections) for answer in answers)
     total = sum(answer.total for answer in answers)
-    title = f"{total} connections" if shown == total else f"{shown} of {total} connections"
-    print_table(["node", *FIELDS], rows, title=title, right=["requests"])
+    silent = sum(answer.error is not None for answer in answers)
+    title = "1 connection" if total == 1 else f"{total} connections"
+    parts = [title if shown == total else f"{shown} of {title}"]
+    if silent:
+        parts.append(f"{silent} of {len(answers)} nodes did not answer")
+    return ", ".join(parts)

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from rollcall.cli.options import JsonOption
 from rollcall.cli.output import print_json, print_table
 from rollcall.cli.spark import (
     DEFAULT_MASTER,
@@ -21,11 +22,10 @@ from rollcall.cli.spark import (
     need_spark,
     session_config,
 )
-from rollcall.errors import RollcallError
+from rollcall.errors import ConfigError
 
 UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 SMALL_LINES = 50_000
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
 def generate_logs(
@@ -99,5 +99,5 @@ def parse_count(text: str) -> int:
     """`5000`, `250k`, `1M`, `2G`."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([kmg]?)", text.strip().lower())
     if found is None:
-        raise RollcallError(f"--lines is {text!r}", hint="use a number such as 5000, 250k or 1M")
+        raise ConfigError(f"--lines is {text!r}", hint="use a number such as 5000, 250k or 1M")
     return round(float(found[1]) * UNITS[found[2]])

@@ -19,11 +19,11 @@ from rollcall.catalog import (
 from rollcall.cli.api_versions import shown
 from rollcall.cli.api_versions_answer import read_answer
 from rollcall.cli.broker_text import any_of, guessed_version
-from rollcall.cli.connection_options import JsonOption
+from rollcall.cli.options import JsonOption
 from rollcall.cli.output import print_json, safe_text
 from rollcall.errors import RollcallError
 
-CANNOT_TELL = 3
+NOTHING_FITS = 3
 FORM = "rollcall-identify/1"
 MOST_SHOWN = 5
 
@@ -37,7 +37,8 @@ def identify(
 ) -> None:
     """Say which release an ApiVersions answer (JSON) fits, and what speaks against the next best.
 
-    Exit codes: 0 a release or a product fits, 1 it is no such answer, 3 nothing fits.
+    Exit codes: 0 a release or a product fits, 1 it is no such answer, 2 wrong usage,
+    3 nothing fits.
 
     Example: rollcall identify answer.json
     """
@@ -53,15 +54,19 @@ def identify(
     else:
         for line in _lines(guess):
             print(safe_text(line))
-    if guess.verdict is Verdict.CANNOT_TELL and not guess.candidates:
-        raise typer.Exit(CANNOT_TELL)
+    if not (guess.candidates or guess.others or guess.newer_than):
+        raise typer.Exit(NOTHING_FITS)
 
 
 def _text(file: Path | None) -> str:
     try:
         return sys.stdin.read() if file is None else file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise RollcallError(f"the answer cannot be read: {error}") from None
+        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
+        raise RollcallError(
+            f"{file or 'standard input'} cannot be read: {reason}",
+            hint="name a file with the answer as JSON, or pipe it in",
+        ) from None
 
 
 def _lines(guess: ReleaseGuess) -> Iterator[str]:

@@ -1,13 +1,17 @@
 """`rollcall protocol`: the messages of the Kafka protocol, as rollcall reads and writes them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from rollcall.cli.options import JsonOption
 from rollcall.cli.output import print_json, print_table
-from rollcall.errors import RollcallError
+from rollcall.errors import ConfigError, RollcallError
 from rollcall.protocol.dialects import DIALECT_NAMES, RELEASED, Dialect, dialect, load_dialect
+from rollcall.protocol.errors import LocalProtocolError
 from rollcall.protocol.reference import Layout, change_in, is_deprecated, layout, pages
 from rollcall.protocol.versions import VersionRange
 
@@ -18,13 +22,28 @@ DialectOption = Annotated[
 ]
 SchemasOption = Annotated[
     Path | None,
-    typer.Option("--schemas", help="A folder of Kafka's own schema files, in place of ours."),
+    typer.Option(
+        "--schemas",
+        exists=True,
+        file_okay=False,
+        metavar="DIR",
+        help="A folder of Kafka's own schema files, in place of ours.",
+    ),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
 def _chosen(name: str, schemas: Path | None) -> Dialect:
-    return dialect(name) if schemas is None else load_dialect(schemas.name, schemas)
+    with _asked_for():
+        return dialect(name) if schemas is None else load_dialect(schemas.name, schemas)
+
+
+@contextmanager
+def _asked_for() -> Iterator[None]:
+    """A dialect or a version that is not there: it was the caller who named it."""
+    try:
+        yield
+    except LocalProtocolError as error:
+        raise ConfigError(error.message, hint=error.hint) from None
 
 
 @app.command("list")
@@ -81,7 +100,8 @@ def show(
     if version is None:
         _show_versions(chosen, names, as_json)
         return
-    layouts = [layout(chosen, message, version) for message in names]
+    with _asked_for():
+        layouts = [layout(chosen, message, version) for message in names]
     if as_json:
         print_json([_as_json(found) for found in layouts])
         return
@@ -120,7 +140,7 @@ def _message_names(chosen: Dialect, name: str) -> list[str]:
             return [api.request.name, api.response.name]
     if name.lower() in by_folded:
         return [by_folded[name.lower()]]
-    raise RollcallError(
+    raise ConfigError(
         f"there is no API or message {name!r} in the dialect {chosen.name}",
         hint=f"known are {', '.join(api.name for api in chosen.apis.values())}",
     )

@@ -18,8 +18,9 @@ same. [brokers.md](brokers.md) has more about the commands that ask brokers, and
 that they read; [cluster.md](cluster.md) about the embedded cluster; [tables.md](tables.md) about
 the tables.
 
-Exit codes of all commands: 0 done, 1 it failed, 2 it was called in a wrong way, 130 interrupted.
-A command with others says so below. Errors go to standard error, as a message and a hint.
+Exit codes of all commands: 0 done, 1 it failed, 2 it was called in a wrong way or with settings
+that cannot be used, 130 interrupted. A command with others says so below. Errors go to standard
+error, as a message and a hint.
 
 `rollcall --install-completion` teaches your shell to complete commands and options;
 `rollcall --show-completion` prints what it would add. `rollcall --version` prints the version.
@@ -29,7 +30,7 @@ A command with others says so below. Errors go to standard error, as a message a
 | `ROLLCALL_CONFIG` | the settings file, as `--config` |
 | `ROLLCALL_SASL_PASSWORD` | the password of the settings' user: a secret is never an option |
 | `ROLLCALL_TLS_KEY_PASSWORD` | the password of the settings' TLS key |
-| `ROLLCALL_CACHE` | where rollcall keeps what makes Spark start sooner; empty: nowhere |
+| `ROLLCALL_CACHE` | in place of `~/.cache/rollcall` ([170 MB](install.md)); empty: nowhere |
 | `JAVA_HOME` | the Java that Spark runs on, 17 or newer |
 | `NO_COLOR` | no colours, also on a terminal |
 """

@@ -9,8 +9,8 @@ import typer
 
 from rollcall.cli.output import print_json, print_table
 from rollcall.cli.spark import store_of
+from rollcall.errors import ConfigError
 from rollcall.tables.columns import TABLES
-from rollcall.tables.errors import TablesError
 from rollcall.tables.folder import Snapshot, read_tables
 from rollcall.tables.views import Engine, view
 
@@ -26,6 +26,11 @@ TableArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(TABLES)}.
 def _read(tables: str) -> Snapshot:
     with store_of(tables) as store:
         return read_tables(store)
+
+
+def _check_name(table: str) -> None:
+    if table not in TABLES:
+        raise ConfigError(f"there is no table {table!r}", hint=f"known are {', '.join(TABLES)}")
 
 
 @app.command("list")
@@ -74,6 +79,7 @@ def files(table: TableArgument, tables: TablesOption, as_json: JsonOption = Fals
 
     Example: rollcall tables files usage --tables tables
     """
+    _check_name(table)
     found = list(_read(tables).addresses(table))
     if as_json:
         print_json(found)
@@ -92,6 +98,5 @@ def show_view(
 
     Example: rollcall tables view usage --tables tables | duckdb
     """
-    if table not in TABLES:
-        raise TablesError(f"there is no table {table!r}", hint=f"known are {', '.join(TABLES)}")
+    _check_name(table)
     print(view(_read(tables), table, engine))

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rollcall.catalog import Release, known_log_forms
-from rollcall.errors import RollcallError
+from rollcall.errors import ConfigError
 from rollcall.pipeline.generate.bodies import Neighbour
 
 RELEASES: Mapping[str, tuple[str, ...]] = {
@@ -179,7 +179,7 @@ def releases_of(form: str) -> Sequence[str]:
     if form == MIXED:
         return [release for releases in RELEASES.values() for release in releases]
     if form not in RELEASES:
-        raise RollcallError(
+        raise ConfigError(
             f"there is no form {form!r} of the request log",
             hint=f"use one of {', '.join(known_log_forms())}, or {MIXED}",
         )

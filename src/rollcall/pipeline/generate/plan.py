@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from rollcall.catalog import Release
-from rollcall.errors import RollcallError
+from rollcall.errors import ConfigError
 from rollcall.pipeline.generate.bodies import MARKS, Neighbour, Situation
 from rollcall.pipeline.generate.fleet import (
     CONTROLLER,
@@ -67,11 +67,11 @@ class GenerateSettings:
     def __post_init__(self) -> None:
         releases_of(self.form)
         if self.lines < 1:
-            raise RollcallError(f"--lines is {self.lines}", hint="ask for 1 line or more")
+            raise ConfigError(f"--lines is {self.lines}", hint="ask for 1 line or more")
         if not 1 <= self.brokers <= 10_000:
-            raise RollcallError(f"--brokers is {self.brokers}", hint="use 1 to 10,000")
+            raise ConfigError(f"--brokers is {self.brokers}", hint="use 1 to 10,000")
         if self.hours is not None and self.hours < 1:
-            raise RollcallError(f"--hours is {self.hours}", hint="ask for 1 hour or more")
+            raise ConfigError(f"--hours is {self.hours}", hint="ask for 1 hour or more")
 
     @property
     def hours_each(self) -> int:

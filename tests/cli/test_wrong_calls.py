@@ -1,0 +1,76 @@
+"""Every command that is called in a wrong way ends with exit code 2, before it does anything."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.scripted_cluster import rollcall
+
+TABLES = ("--tables", "no-tables")
+LOGS = ("generate-logs", "--output", "never-made")
+WRONG = [
+    ("brokers",),
+    ("brokers", ""),
+    ("brokers", "broker1:99999"),
+    ("brokers", "broker1:port"),
+    ("brokers", "/not/an/address"),
+    ("brokers", "broker1", "--release", "nonsense"),
+    ("brokers", "broker1", "--release", "77.7"),
+    ("brokers", "broker1", "--config", "no-such.toml"),
+    ("brokers", "broker1", "--timeout", "0"),
+    ("brokers", "broker1", "--timeout", "inf"),
+    ("brokers", "broker1", "--watch", "1e20"),
+    ("brokers", "broker1", "--sort", "age"),
+    ("api-versions",),
+    ("api-versions", "broker1", "--compare", "nonsense"),
+    ("api-versions", "broker1", "--broker", "one"),
+    ("features",),
+    ("features", "broker1", "--release", "nonsense"),
+    ("wait-restart", "--all"),
+    ("wait-restart", "broker1"),
+    ("wait-restart", "broker1", "--all", "--broker", "1"),
+    ("wait-restart", "broker1", "--all", "--after", "yesterday"),
+    ("wait-restart", "broker1", "--all", "--poll", "nan"),
+    ("connections",),
+    ("connections", ""),
+    ("connections", "ftp://node"),
+    ("connections", "node:port"),
+    ("connections", "node", "--limit", "0"),
+    ("connections", "node", "--timeout", "1e20"),
+    ("connections", "node", "--watch", "1e20"),
+    ("identify", "a.json", "b.json"),
+    ("protocol", "list", "--dialect", "nonsense"),
+    ("protocol", "list", "--schemas", "no-such-folder"),
+    ("protocol", "show"),
+    ("protocol", "show", "Nonsense"),
+    ("protocol", "show", "Metadata", "--version", "99"),
+    ("protocol", "show", "Metadata", "--version", "-1"),
+    ("protocol", "reference"),
+    ("tables", "list"),
+    ("tables", "files", "nonsense", *TABLES),
+    ("tables", "view", "nonsense", *TABLES),
+    ("tables", "view", "usage", *TABLES, "--engine", "nonsense"),
+    ("cluster", "start", "--brokers", "0"),
+    ("cluster", "start", "--host", ""),
+    ("cluster", "start", "--base-port", "70000"),
+    ("cluster", "start", "--config", "no-such.toml"),
+    (*LOGS, "--lines", "lots"),
+    (*LOGS, "--lines", "0"),
+    (*LOGS, "--lines", "10", "--form", "Z"),
+    (*LOGS, "--lines", "10", "--brokers", "0"),
+    (*LOGS, "--lines", "10", "--hours", "0"),
+    (*LOGS, "--lines", "10", "--start", "yesterday"),
+    (*LOGS, "--lines", "10", "--conf", "nonsense"),
+    ("demo", "--lines", "lots", "--output", "never-made"),
+]
+
+
+@pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
+def test_a_wrong_call_is_exit_code_2_and_does_nothing(
+    arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = rollcall(*arguments)
+    assert result.code == 2, result
+    assert result.out == "" or "Usage: " in result.out
+    assert list(tmp_path.iterdir()) == []
