@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from rollcall.cli.demo_stage import MARK, make_folder
+from rollcall.cli.demo_stage import MARK, SECONDS_TO_END, make_folder
 from rollcall.errors import ConfigError
 
 RUN = (sys.executable, "-c", "from rollcall.cli import main; main()", "demo")
@@ -140,6 +140,30 @@ def test_without_clients_and_spark_it_says_what_it_leaves_out(tmp_path: Path) ->
     assert "broker 2: back, all others know" in demo.text
     assert "The rest needs Spark: pip install 'rollcall[pipeline]'" in demo.text
     assert demo.nothing_left()
+
+
+@pytest.mark.timeout(120)
+def test_without_java_it_says_what_it_leaves_out(tmp_path: Path) -> None:
+    with running(tmp_path / "demo", JAVA_HOME=str(tmp_path)) as demo:
+        assert demo.end() == 0, demo.text
+    assert "broker 2: back, all others know" in demo.text
+    assert demo.text.endswith(
+        "The rest needs Java 17 or newer: install openjdk-17, or set JAVA_HOME.\n"
+    )
+    assert demo.nothing_left()
+
+
+@pytest.mark.timeout(120)
+def test_where_the_shell_ignores_ctrl_c_its_clients_still_end_at_once(tmp_path: Path) -> None:
+    """As in `make demo &` of a script: what it starts would not hear of SIGINT either."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with running(tmp_path / "demo", JAVA_HOME=str(tmp_path)) as demo:
+        signal.signal(signal.SIGINT, before)
+        demo.until("$ rollcall connections")
+        began = time.monotonic()
+        demo.until("[3/")
+        assert time.monotonic() - began < SECONDS_TO_END
+        assert demo.end() == 0
 
 
 def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:

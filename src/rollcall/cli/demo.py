@@ -20,7 +20,9 @@ import typer
 from rollcall import __version__
 from rollcall.cli.broker_text import moment
 from rollcall.cli.demo_stage import Stage, make_folder
+from rollcall.cli.generate_logs import parse_count
 from rollcall.cli.output import print_table
+from rollcall.cli.spark import java
 from rollcall.client import AdminClient, parse_bootstrap, roll_call
 from rollcall.errors import RollcallError
 
@@ -57,6 +59,7 @@ def demo(
 
     Example: rollcall demo --lines 200k
     """
+    parse_count(lines)  # what makes no sense is told now, and not when it is needed
     make_folder(output)
     try:
         asyncio.run(_play(output, lines))
@@ -71,14 +74,25 @@ async def _play(folder: Path, lines: str) -> None:
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     async with Stage(folder, ACTS) as stage:
         request_logs = await _cluster_acts(stage)
-        has_spark = find_spec("pyspark") is not None
-        if has_spark:
+        lack = _lack()
+        if lack is None:
             await _log_acts(stage, lines, request_logs)
     stage.say("")
-    if has_spark:
+    if lack is None:
         _say_what_next(stage)
     else:
-        stage.say("The rest needs Spark: pip install 'rollcall[pipeline]', and Java 17.")
+        stage.say(f"The rest needs {lack}.")
+
+
+def _lack() -> str | None:
+    """What keeps Spark from starting, if anything does."""
+    if find_spec("pyspark") is None:
+        return "Spark: pip install 'rollcall[pipeline]', and Java 17"
+    from rollcall.pipeline.session import OLDEST_JAVA, java_version
+
+    if (java_version(java()) or 0) < OLDEST_JAVA:
+        return f"Java {OLDEST_JAVA} or newer: install openjdk-{OLDEST_JAVA}, or set JAVA_HOME"
+    return None
 
 
 async def _cluster_acts(stage: Stage) -> list[Path]:
@@ -193,7 +207,7 @@ async def _log_acts(stage: Stage, lines: str, request_logs: list[Path]) -> None:
     into = ("--tables", tables, "--cluster")
     stage.act("Request logs of a made-up fleet")
     await stage.run("generate-logs", "--output", fleet, "--lines", lines, "--form", "J")
-    stage.act("Spark reads the fleet's logs, those of the cluster, and the roll calls")
+    stage.act("Spark reads the logs of fleet and cluster, and the roll calls")
     await stage.run_all(
         ("pipeline", "run", fleet, *into, "fleet"),
         ("pipeline", "run", *request_logs, *into, "demo"),
@@ -213,7 +227,7 @@ def _say_what_next(stage: Stage) -> None:
     tables, page, rollcall = stage.folder / "tables", stage.folder / PAGE, _program()
     stage.say(f"Done in {stage.seconds:.0f} s, and nothing is left running. Try next:")
     for command, why in (
-        (f"open {page}", "what breaks, as one page that can be mailed"),
+        (f"{_opener()} {page}", "what breaks, as one page that can be mailed"),
         (f"{rollcall} report trouble --tables {tables}", "who misbehaves"),
         (f"{rollcall} tables list --tables {tables}", "what the answers rest on"),
         (f"{rollcall} cluster start", "a cluster to point your own clients at"),
@@ -221,6 +235,10 @@ def _say_what_next(stage: Stage) -> None:
     ):
         stage.say(f"  # {why}")
         stage.say(f"  {command}")
+
+
+def _opener() -> str:
+    return "open" if sys.platform == "darwin" else "xdg-open"
 
 
 def _program() -> str:

@@ -159,6 +159,8 @@ def show_command(console: Console, words: Sequence[str]) -> None:
 async def _end(process: asyncio.subprocess.Process) -> None:
     if process.returncode is not None:
         return
+    if process.stdin is not None:  # who reads it ends with it, also where SIGINT is ignored
+        process.stdin.close()
     process.send_signal(signal.SIGINT)
     try:
         await asyncio.wait_for(process.wait(), SECONDS_TO_END)
@@ -192,7 +194,7 @@ def make_folder(folder: Path) -> None:
             if path.name not in KEPT:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
     except OSError as error:
-        raise ConfigError(
+        raise RollcallError(
             f"{folder} cannot be used: {error.strerror}",
             hint="name a folder that can be written to with --output",
         ) from None

@@ -47,7 +47,7 @@ def need_spark() -> None:
 def session_config(master: str, conf: Sequence[str]) -> SessionConfig:
     from rollcall.pipeline.session import SessionConfig
 
-    return SessionConfig(master=master, conf=parse_conf(conf), java=_java(), cache=_cache_folder())
+    return SessionConfig(master=master, conf=parse_conf(conf), java=java(), cache=_cache_folder())
 
 
 def parse_conf(conf: Sequence[str]) -> dict[str, str]:
@@ -62,7 +62,7 @@ def parse_conf(conf: Sequence[str]) -> dict[str, str]:
     return parsed
 
 
-def _java() -> str:
+def java() -> str:
     home = os.environ.get("JAVA_HOME")
     return str(Path(home, "bin", "java")) if home else shutil.which("java") or "java"
 
