@@ -111,7 +111,8 @@ def test_a_command_that_is_shown_is_one_that_is_understood(shown: Shown) -> None
         name = f"{name} {words[0]}"
         command = command.commands[words.pop(0)]  # type: ignore[attr-defined]
     if name == "rollcall":
-        assert words[0] in ("--version", "--install-completion", "--show-completion", "COMMAND")
+        known = ("--help", "--version", "--install-completion", "--show-completion", "COMMAND")
+        assert words[0] in known
     else:
         command.make_context(name, words)  # a wrong option or value would be an error
 
