@@ -148,6 +148,20 @@ def test_links_lead_somewhere(page: Any) -> None:
             assert (page.parent / target).exists(), target
 
 
+def test_every_promise_of_a_proposal_has_tests_that_name_it_and_no_others_are_named() -> None:
+    page = (ROOT / "docs" / "proposals.md").read_text(encoding="utf-8")
+    promised = set(re.findall(r"^\| (\d+\.\d+) \|", page, re.MULTILINE))
+    tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    tested = {
+        f"{proposal}.{number}"
+        for name in re.findall(r"def test_(\w+)", tests)
+        for proposal, numbers in re.findall(r"(?:^|and_)(35|511|536|700|885)((?:_\d+)+)_", name)
+        for number in numbers.strip("_").split("_")
+    }
+    assert len(promised) == 33
+    assert promised == tested
+
+
 def test_every_target_of_make_that_is_named_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = set(re.findall(r"(?:^\$ |`)make ([a-z-]+)", ALL, re.MULTILINE))
