@@ -36,8 +36,8 @@ def test_where_there_is_none_the_rest_stands_below_and_nothing_where_there_is_no
 def test_a_cell_that_is_wider_than_all_is_broken_at_blanks() -> None:
     rows = [["note"], ["it did not answer within ten seconds"]]
     assert list(Layout.of(rows, [], 26).lines(rows[1])) == [
-        "it did not answer",
-        "within ten seconds",
+        "it did not answer within",
+        "ten seconds",
     ]
 
 
@@ -45,10 +45,19 @@ def test_one_long_cell_does_not_take_the_room_of_all_others() -> None:
     usual = [["User:svc-orders", "orders"]] * 9
     long = ["User:CN=payments,OU=payments,O=Example,C=DE", "payments-gateway"]
     layout = Layout.of([["principal", "application"], *usual, long], [], 50)
-    assert list(layout.lines(usual[0])) == ["User:svc-orders" + " " * 18 + "orders"]
+    assert list(layout.lines(usual[0])) == ["User:svc-orders" + " " * 19 + "orders"]
     assert list(layout.lines(long)) == [
-        "User:CN=payments,OU=payments,    payments-gateway",
+        "User:CN=payments,OU=payments,     payments-gateway",
         "O=Example,C=DE",
+    ]
+
+
+def test_the_room_that_a_band_has_left_is_used() -> None:
+    rows = [["id", "started", "note"], *[["1", "2026-11-16 02:40:30", ""]] * 9]
+    rows.append(["?", "", "10.0.0.9:9092 refused the connection"])
+    assert list(Layout.of(rows, [], 42).lines(rows[-1])) == [
+        "?",
+        "      10.0.0.9:9092 refused the connection",
     ]
 
 

@@ -7,7 +7,7 @@ its cells are: the few that are wider go over several lines, broken at blanks an
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from rich.cells import cell_len, chop_cells
@@ -56,7 +56,8 @@ class Layout:
             if bands[-1] and before + _width_of([*bands[-1], column]) > width:
                 bands.append([])
             bands[-1].append(column)
-        return cls(bands)
+        indents = [0, *[len(INDENT)] * (len(bands) - 1)]
+        return cls([_grown(band, whole, width - i) for band, i in zip(bands, indents, strict=True)])
 
     @property
     def width(self) -> int:
@@ -76,6 +77,16 @@ class Layout:
                 line = ((INDENT if number else "") + GAP.join(filled)).rstrip()
                 if line or not number:  # a band with nothing in it needs no line
                     yield line
+
+
+def _grown(band: Sequence[Column], whole: Sequence[Column], width: int) -> list[Column]:
+    """What room a band has left goes to the columns that could use it."""
+    spare, grown = width - _width_of(band), []
+    for column in band:
+        more = min(spare, whole[column.index].width - column.width)
+        grown.append(replace(column, width=column.width + more))
+        spare -= more
+    return grown
 
 
 def _width_of(band: Sequence[Column]) -> int:
