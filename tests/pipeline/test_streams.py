@@ -4,13 +4,15 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from rollcall.errors import ConfigError
-from rollcall.pipeline.batch import Job
+from rollcall.pipeline.batch import Job, Outcome
+from rollcall.pipeline.errors import PipelineError
 from rollcall.pipeline.folder_stream import FolderStream
 from rollcall.pipeline.places import LocalPlace
 from rollcall.pipeline.recipes import request_logs
@@ -92,6 +94,26 @@ def test_a_batch_of_a_topic_counts_once_however_often_spark_runs_it(
     read(spark, tmp_path / "batch", put(tmp_path / "a.log", lines(20)))
     assert sums(tables) == sums(tmp_path / "batch")
     assert [row[1:3] for row in rows(tables, "rejects")] == [("kafka://localhost:9092/logs/0", 12)]
+
+
+def test_a_record_that_is_no_line_stops_the_batch(spark: SparkSession, tmp_path: Path) -> None:
+    tables = tmp_path / "tables"
+    with job(spark, tables) as a_job:
+        notes = f"streams/{TOPIC.id}"
+        a_job.writer.store.write(f"{notes}/sources/0/0", b'v1\n{"logs":{"0":0}}')
+        a_job.writer.store.write(f"{notes}/offsets/0", b'v1\n{}\n{"logs":{"0":3}}')
+        told: list[Outcome] = []
+        stream = TopicStream(a_job, TOPIC, told.append)
+        two = messages(spark, [line(1), line(2)])
+        half = replace(a_job.recipe, sum_lines=lambda lines: a_job.recipe.sum_lines(lines.limit(1)))
+        stream.job = replace(a_job, recipe=half)
+        with pytest.raises(PipelineError, match="partition 0: 2 records, but 1 lines were counted"):
+            stream._read_batch(two, 0)
+        assert read_tables(LocalStore(tables)).live == ()
+        stream.job = a_job
+        stream._read_batch(two, 0)
+    assert told[0].lost == ((f"{TOPIC.address}/0", "1 offsets hold no record"),)
+    assert requests(tables) == 2
 
 
 def test_without_its_notes_a_stream_is_not_begun_again(spark: SparkSession, tmp_path: Path) -> None:

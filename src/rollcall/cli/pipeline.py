@@ -20,6 +20,7 @@ from rollcall.cli.pipeline_view import (
     nothing_found,
     print_compacted,
     print_counts,
+    print_outcome,
     print_result,
     print_roll_calls,
     result_json,
@@ -259,8 +260,7 @@ def _stream_topic(job: Job, topic: Any, seconds: float | None) -> None:
     from rollcall.pipeline.topic_stream import TopicStream
 
     with _until_interrupted() as stop:
-        told = TopicStream(job, topic, lambda outcome: print_counts(outcome.counts))
-        told.until(stop, seconds)
+        TopicStream(job, topic, print_outcome).until(stop, seconds)
 
 
 def _connector(packages: str | None, settings: SessionConfig) -> tuple[str, ...]:

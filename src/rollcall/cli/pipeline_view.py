@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self
 
 from rollcall.cli.output import safe_text
 
 if TYPE_CHECKING:
+    from rollcall.pipeline.batch import Outcome
     from rollcall.pipeline.compact import Compacted
     from rollcall.pipeline.progress import Progress
     from rollcall.pipeline.run import Result
@@ -19,19 +19,15 @@ COMMONEST = 3
 LISTED = 10
 ROLL_CALL_ROWS, UNDERSTOOD = "roll_call_rows", "skipped"
 """A line of a roll call is no request: what was understood of them is counted as skipped."""
-SECONDS_BETWEEN = 10.0
 
 
 class ProgressLine:
-    """One line on a terminal; elsewhere a line every ten seconds, on standard error."""
+    """One line that moves, on a terminal (standard error), and nothing elsewhere."""
 
     def __init__(self, first: str = "", *, quiet: bool) -> None:
         """On a terminal `first` is there until there is something to tell."""
         self._first = first
-        self._quiet = quiet
-        self._moves = sys.stderr.isatty()
-        self._end = "" if self._moves else "\n"
-        self._shown = time.monotonic()
+        self._moves = sys.stderr.isatty() and not quiet
 
     def __enter__(self) -> Self:
         self._replace(self._first)
@@ -41,26 +37,20 @@ class ProgressLine:
         self._replace("")
 
     def _replace(self, text: str) -> None:
-        if self._moves and not self._quiet:
+        if self._moves:
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
     def show(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if self._quiet or (not self._moves and now - self._shown < SECONDS_BETWEEN):
-            return
-        self._shown = now
-        text = progress_text(progress)
-        print(
-            f"\r\x1b[K{text}" if self._moves else text, end=self._end, file=sys.stderr, flush=True
-        )
+        self._replace(progress_text(progress))
 
 
 def progress_text(progress: Progress) -> str:
     rate = progress.lines / progress.seconds if progress.seconds else 0.0
     left = progress.seconds_left
+    more = "" if left is None else f", {left:.0f} s left"
     return (
-        f"{progress.files_done} of {progress.files} files, {progress.lines} lines, "
-        f"{rate:,.0f} lines/s" + (f", {left:.0f} s left" if left is not None else "")
+        f"{progress.files_done} of {progress.files} files, {progress.lines:,} lines, "
+        f"{rate:,.0f} lines/s" + (", writing the tables" if progress.writing else more)
     )
 
 
@@ -139,6 +129,12 @@ def print_counts(counts: Counts) -> None:
         f"{counts.skipped} skipped, {counts.rejected} rejected",
         flush=True,
     )
+
+
+def print_outcome(outcome: Outcome) -> None:
+    print_counts(outcome.counts)
+    for partition, what in outcome.lost:
+        print(safe_text(f"{partition}: {what}"), flush=True)
 
 
 def print_compacted(done: Compacted) -> None:

@@ -58,9 +58,13 @@ class Reading:
         return self.content.file.path
 
     @property
+    def stored(self) -> int:
+        """Bytes to be read, as they lie there."""
+        return self.content.file.bytes - (0 if self.content.gzip else self.start)
+
+    @property
     def weight(self) -> int:
-        stored = self.content.file.bytes
-        return stored * GZIP_RATIO if self.content.gzip else stored - self.start
+        return self.stored * GZIP_RATIO if self.content.gzip else self.stored
 
 
 @dataclass(frozen=True, slots=True)

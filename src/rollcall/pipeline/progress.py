@@ -1,12 +1,17 @@
-"""How far a run is: files, lines, and the share of Spark's tasks that are done."""
+"""How far a run is: files, lines, and the share of the bytes that Spark has read.
+
+Spark tells bytes and lines of a stage as it runs, not files. It takes the largest files first, so
+the number of files that are done is told by the bytes; it is exact when a batch ends.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -23,13 +28,32 @@ class Progress:
     seconds: float
     share: float
     """Of the work, 0 to 1."""
+    writing: bool = False
+    """All lines of a batch are read; now it is added to the tables."""
 
     @property
     def seconds_left(self) -> float | None:
-        return self.seconds * (1 - self.share) / self.share if self.share > 0 else None
+        if self.share <= 0 or self.writing:
+            return None
+        return self.seconds * (1 - self.share) / self.share
 
 
 Tell = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What Spark has read of a batch."""
+
+    bytes: int = 0
+    lines: int = 0
+    ended: bool = False
+
+    def then(self, later: Read | None) -> Read:
+        """One stage reads the files; what those after it read are sums that Spark has kept."""
+        if self.ended or later is None:
+            return Read(self.bytes, self.lines, ended=self.lines > 0)
+        return later
 
 
 @dataclass
@@ -45,20 +69,17 @@ class Watch:
     done_lines: int = 0
     done_weight: int = 0
 
-    def finished(self, files: int, weight: int, lines: int) -> None:
-        self.done_files += files
-        self.done_weight += weight
-        self.done_lines += lines
-        self._say(0, 0.0, 0)
-
     @contextmanager
-    def batch(self, weight: int) -> Iterator[None]:
+    def batch(self, sizes: Sequence[int], weight: int) -> Iterator[None]:
+        """Tell of a batch of files of these sizes while the block reads it."""
         stop = threading.Event()
 
         def look() -> None:
+            so_far = Read()
             while not stop.wait(SECONDS):
                 with suppress(Py4JError):  # a stage may end while it is looked at
-                    self._say(*self._reading(), weight)
+                    so_far = so_far.then(self._reading())
+                    self._say(so_far, sizes, weight)
 
         thread = threading.Thread(target=look, name="progress", daemon=True)
         thread.start()
@@ -68,19 +89,38 @@ class Watch:
             stop.set()
             thread.join()
 
-    def _reading(self) -> tuple[int, float]:
-        """Lines and share of the stage that reads, if one does at this moment."""
+    def finished(self, files: int, weight: int, lines: int) -> None:
+        self.done_files += files
+        self.done_weight += weight
+        self.done_lines += lines
+        self._say(Read(), (), 0)
+
+    def _reading(self) -> Read | None:
+        """What the stage that reads has read, if one does at this moment."""
         context: Any = self.spark.sparkContext
         stages = context._jsc.sc().statusStore()
         for stage in context.statusTracker().getActiveStageIds():
             found = stages.lastStageAttempt(stage)
-            if found.inputRecords() and found.numTasks():
-                return found.inputRecords(), found.numCompleteTasks() / found.numTasks()
-        return 0, 0.0
+            if found.inputBytes():
+                return Read(found.inputBytes(), found.inputRecords())
+        return None
 
-    def _say(self, lines: int, share: float, weight: int) -> None:
+    def _say(self, read: Read, sizes: Sequence[int], weight: int) -> None:
+        share = 1.0 if read.ended else min(1.0, read.bytes / max(1, sum(sizes)))
         done = (self.done_weight + share * weight) / max(1, self.weight)
-        spent = time.monotonic() - self.began
         self.tell(
-            Progress(self.done_files, self.files, self.done_lines + lines, spent, min(1.0, done))
+            Progress(
+                self.done_files + (len(sizes) if read.ended else files_within(read.bytes, sizes)),
+                self.files,
+                self.done_lines + read.lines,
+                time.monotonic() - self.began,
+                min(1.0, done),
+                read.ended,
+            )
         )
+
+
+def files_within(read: int, sizes: Sequence[int]) -> int:
+    """How many files so many bytes are, the largest first; the last one is never certain."""
+    ends = list(accumulate(sorted(sizes, reverse=True)))[:-1]
+    return sum(end <= read for end in ends)

@@ -73,7 +73,7 @@ def read_plan(job: Job, plan: Plan, result: Result, tell: Tell) -> Result:
     watch = Watch(job.spark, tell, len(plan.readings), weight)
     for batch in plan.batches():
         heavy = sum(reading.weight for reading in batch)
-        with watch.batch(heavy):
+        with watch.batch([reading.stored for reading in batch], heavy):
             outcome = read_batch(job, batch)
         watch.finished(len(batch), heavy, outcome.counts.lines)
         result = result.with_batch(outcome)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -28,6 +28,7 @@ from rollcall.pipeline.checks import check_lines
 from rollcall.pipeline.compact import compact_if_due
 from rollcall.pipeline.errors import SourceError
 from rollcall.pipeline.failures import explained
+from rollcall.pipeline.offsets import check_records, noted_offsets
 from rollcall.pipeline.paths import for_spark
 from rollcall.pipeline.schema import LINES
 from rollcall.pipeline.writing import Attempt, small_frame, write_parts
@@ -38,6 +39,7 @@ from rollcall.tables.manifests import Counts, Kind, Manifest
 
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 POLL_SECONDS = 0.5
+Lost = tuple[str, str]
 BATCH_LINES = 5_000_000
 """A long backlog is read in batches of this size."""
 
@@ -144,15 +146,38 @@ class TopicStream:
         summed = self.job.recipe.sum_lines(lines).persist(StorageLevel.MEMORY_AND_DISK)
         try:
             with explained(self.job.writer.store.address):
-                self.told(self._commit(attempt, summed, batch))
+                counted = self.job.recipe.count_files(summed).collect()
+                check_lines(row.asDict() for row in counted)
+                empty = self._check_records(rows, batch, counted)
+                self.told(self._commit(attempt, summed, batch, counted, empty))
         finally:
             summed.unpersist()
         while compact_if_due(self.job.spark, self.job.writer):
             pass
 
-    def _commit(self, attempt: Attempt, summed: DataFrame, batch: int) -> Outcome:
-        counted = self.job.recipe.count_files(summed).collect()
-        check_lines(row.asDict() for row in counted)
+    def _check_records(self, rows: DataFrame, batch: int, counted: Sequence[Row]) -> list[Lost]:
+        """All records of the batch are lines; what offsets hold none is told."""
+
+        def recount() -> dict[int, int]:
+            return {row[0]: row[1] for row in rows.groupBy("partition").count().collect()}
+
+        lines = {int(row["file"].rpartition("/")[2]): row["lines"] for row in counted}
+        store = self.job.writer.store
+        offsets = noted_offsets(store, f"{STREAMS}/{self.topic.id}", self.topic.name, batch)
+        empty = check_records(lines, offsets, recount)
+        return [
+            (f"{self.topic.address}/{partition}", f"{count} offsets hold no record")
+            for partition, count in empty.items()
+        ]
+
+    def _commit(
+        self,
+        attempt: Attempt,
+        summed: DataFrame,
+        batch: int,
+        counted: list[Row],
+        empty: Sequence[Lost],
+    ) -> Outcome:
         totals = {
             name: sum(row[name] for row in counted)
             for name in ("lines", "requests", "skipped", "rejected")
@@ -178,7 +203,7 @@ class TopicStream:
                 streams={self.topic.id: batch},
             )
         )
-        return Outcome(counts, examples)
+        return Outcome(counts, examples, tuple(empty))
 
     def _file_rows(self, counted: list[Row]) -> DataFrame:
         """A row per partition of the topic; it has no content to be known by."""
