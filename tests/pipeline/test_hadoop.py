@@ -61,11 +61,12 @@ def test_logs_are_found_and_read_in_pieces(spark: SparkSession, tmp_path: Path) 
 
 
 def test_a_run_needs_no_local_path(spark: SparkSession, store: HadoopStore, tmp_path: Path) -> None:
-    put(tmp_path / "logs" / "a.log", lines(5))
-    put(tmp_path / "logs" / "b.log.gz", lines(5, first=10) + "half")
+    logs = tmp_path / "my %20 l\u00f6gs"
+    put(logs / "a b%.log", lines(5))
+    put(logs / "b#.log.gz", lines(5, first=10) + "half")
     place = HadoopPlace(Hadoop(spark))
     make_tables(store, "tests")
-    for lines_read in (10, 0):
+    for wanted, lines_read in (("*.log*", 10), ("", 0)):
         with open_writer(store, "test") as writer:
             job = Job(
                 spark=spark,
@@ -73,7 +74,7 @@ def test_a_run_needs_no_local_path(spark: SparkSession, store: HadoopStore, tmp_
                 place_of=lambda _: place,
                 recipe=request_logs(SourceSettings()),
             )
-            result = run(job, [f"file://{tmp_path}/logs"], lambda _: None)
+            result = run(job, [f"file://{logs}/{wanted}"], lambda _: None)
         assert result.counts.lines == lines_read
     assert read_tables(store).counts.requests == 10
     assert requests(tmp_path / "tables") == 10

@@ -23,8 +23,13 @@ def test_a_path_with_another_scheme_is_not_local(path: str, local: bool) -> None
     assert is_local(path) is local
 
 
-def test_a_file_address_is_a_path() -> None:
-    assert local_path("file:///var/my%20log") == "/var/my log"
+@pytest.mark.parametrize(
+    ("address", "path"),
+    [("file:///var/my%20log", "/var/my log"), ("file:/var/log", "/var/log"),
+     ("file:///logs/50%25/b?.log#1", "/logs/50%/b?.log#1"), ("/var/a%20b", "/var/a%20b")],
+)  # fmt: skip
+def test_a_file_address_is_a_path(address: str, path: str) -> None:
+    assert local_path(address) == path
 
 
 @pytest.mark.parametrize("path", ["/a b.log", "/50%.log", "/%20.log", "/a#b", "/caf\u00e9.log"])

@@ -47,6 +47,13 @@ def test_a_folder_is_read_to_its_depths_and_without_hidden_files(tmp_path: Path)
     assert names(plan(tmp_path)) == ["a.log.1", "a.log.2"]
 
 
+@pytest.mark.parametrize("wanted", ["/my%20logs", "/my logs/a.log", "/my%20logs/*.log"])
+def test_an_address_of_a_file_is_as_good_as_a_path(tmp_path: Path, wanted: str) -> None:
+    path = put(tmp_path / "my logs" / "a.log", "x\n")
+    files = find_logs(lambda _: LocalPlace(), [f"file://{tmp_path}{wanted}"])
+    assert [file.path for file in files] == [str(path)]
+
+
 def test_a_pattern_takes_what_fits(tmp_path: Path) -> None:
     for name in ("a.log.1", "a.log.2", "b.txt"):
         put(tmp_path / name, lines(1, first=len(name) + ord(name[-1])))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from rollcall.errors import ConfigError
 
@@ -17,8 +17,10 @@ def is_local(path: str) -> bool:
 
 
 def local_path(path: str) -> str:
-    """`file:///var/log` is /var/log."""
-    return unquote(urlsplit(path).path) if path.lower().startswith("file:/") else path
+    """`file:///var/log` is /var/log; what is escaped there is as in any URI."""
+    if path.lower().startswith("file:/"):
+        return unquote("/" + path[len("file:") :].lstrip("/"))
+    return path
 
 
 def told_by_spark(address: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rollcall.pipeline.errors import ChangedError, SourceError
+from rollcall.pipeline.paths import local_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Place(Protocol):
 
 class LocalPlace:
     def find(self, wanted: str) -> list[LogFile]:
+        wanted = local_path(wanted)
         try:
             if os.path.isfile(wanted):  # noqa: PTH113 - a pattern may be no valid path
                 return [_log_file(wanted, named=True)]
