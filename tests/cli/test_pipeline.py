@@ -36,8 +36,9 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_path_that_is_not_there_is_told_before_spark_starts(tmp_path: Path) -> None:
-    result = rollcall("pipeline", "run", "no/such.log", "--tables", str(tmp_path / "t"))
+@pytest.mark.parametrize("command", ["run", "stream"])
+def test_a_path_that_is_not_there_is_told_before_spark_starts(tmp_path: Path, command: str) -> None:
+    result = rollcall("pipeline", command, "no/such.log", "--tables", str(tmp_path / "t"))
     assert result.returncode == 1
     assert result.stderr.startswith("error: there is no file or folder no/such.log\nhint: ")
     assert not (tmp_path / "t").exists()
@@ -154,4 +155,4 @@ def test_a_view_is_printed(tables: str, engine: str) -> None:
 def test_a_table_that_is_not_there_is_refused_with_the_known_ones(tables: str) -> None:
     for command in ("files", "view"):
         result = rollcall("tables", command, "use", "--tables", tables)
-        assert (result.returncode, "known are usage, connections" in result.stderr) == (1, True)
+        assert (result.returncode, "known are usage, connections" in result.stderr) == (2, True)

@@ -237,6 +237,7 @@ def stream(
         settings = replace(settings, packages=_connector(packages, settings))
     else:
         topic = None
+        _weigh([source])
     with _job(settings, tables, f"rollcall pipeline stream {source}", recipe) as job:
         job = replace(job, cluster=cluster, broker=broker, sources=(source,), allow_rejects=True)
         if topic is not None:
@@ -298,7 +299,13 @@ def _recipe(time_zone: str, layout: str | None, inter_broker: Sequence[str] | No
 
 
 def _is_small(logs: Sequence[str]) -> bool:
-    """Looks for the files before Spark is started: what is missing is told at once."""
+    weight = _weigh(logs)
+    return weight is not None and weight < SMALL_BYTES
+
+
+def _weigh(logs: Sequence[str]) -> int | None:
+    """The bytes of logs on this machine, None if some are elsewhere. They are looked for before
+    Spark is started: what is missing is told at once."""
     from rollcall.pipeline.paths import is_local
     from rollcall.pipeline.planning import GZIP_RATIO
     from rollcall.pipeline.run import find_logs
@@ -306,7 +313,7 @@ def _is_small(logs: Sequence[str]) -> bool:
     here = [path for path in logs if is_local(path)]
     files = find_logs(places(None), here)
     weight = sum(file.bytes * (GZIP_RATIO if file.path.endswith(".gz") else 1) for file in files)
-    return len(here) == len(logs) and weight < SMALL_BYTES
+    return weight if len(here) == len(logs) else None
 
 
 @contextmanager
