@@ -44,6 +44,15 @@ def test_the_table_says_what_the_commands_say(
         assert " ".join(first.split()) == line
 
 
+@pytest.mark.parametrize("name", ["brokers", "protocol", "report"])
+def test_help_is_prose_and_what_takes_no_value_shows_no_type(name: str) -> None:
+    command = get_command(app).commands[name]  # type: ignore[attr-defined]
+    for each in [command, *getattr(command, "commands", {}).values()]:
+        assert all("\n" not in paragraph for paragraph in each.help.split("\n\n"))
+        assert [it.name for it in each.params if getattr(it, "is_flag", False) and it.metavar] == []
+        assert [it.name for it in each.params if it.name == "as_json" and it.metavar is None] == []
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["report", "--help"]])
 def test_help_loads_none_of_them(arguments: list[str]) -> None:
     assert loaded(*arguments) == "[]"

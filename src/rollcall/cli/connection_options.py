@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rollcall.cli.options import LONGEST
+from rollcall.cli.options import seconds_option
 from rollcall.cli.settings import SASL_PASSWORD
 
 BootstrapArgument = Annotated[
@@ -28,9 +28,7 @@ ConfigOption = Annotated[
 ]
 SecondsOption = Annotated[
     float | None,
-    typer.Option(
-        "--timeout", min=0.1, max=LONGEST, metavar="S", help="Seconds that each broker has [10]."
-    ),
+    seconds_option("--timeout", help_text="Seconds that each broker has [10]."),
 ]
 ReleaseOption = Annotated[
     str | None,

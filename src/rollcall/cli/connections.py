@@ -15,7 +15,7 @@ from urllib.request import ProxyHandler, build_opener
 import typer
 from rich.console import Console
 
-from rollcall.cli.options import LONGEST, JsonOption, WatchOption
+from rollcall.cli.options import JsonOption, WatchOption, seconds_option
 from rollcall.cli.output import print_json, print_table
 from rollcall.errors import ConfigError, RollcallError
 
@@ -59,10 +59,7 @@ def connections(
     limit: Annotated[int, typer.Option(min=1, help="At most so many of each node.")] = 1000,
     watch: WatchOption = None,
     seconds: Annotated[
-        float,
-        typer.Option(
-            "--timeout", min=0.1, max=LONGEST, metavar="S", help="How long a node has to answer."
-        ),
+        float, seconds_option("--timeout", help_text="How long a node has to answer.")
     ] = 5.0,
     as_json: JsonOption = False,
 ) -> None:
@@ -176,7 +173,10 @@ def _print_table(answers: Sequence[NodeAnswer]) -> None:
         if answer.error is not None:
             rows.append([node, *[None] * len(FIELDS), answer.error])
         rows += ([node, *_cells(row), None] for row in answer.connections)
-    print_table(["node", *FIELDS, "note"], rows, title=_title(answers), right=["requests"])
+    if rows:
+        print_table(["node", *FIELDS, "note"], rows, title=_title(answers), right=["requests"])
+    else:
+        print(_title(answers))
 
 
 def _title(answers: Sequence[NodeAnswer]) -> str:

@@ -76,7 +76,22 @@ def _load(name: str, where: str) -> Any:
         group.add_typer(found, name=name)
     else:
         group.command(name)(found)
-    return get_command(group).commands[name]  # type: ignore[attr-defined]
+    command = get_command(group).commands[name]  # type: ignore[attr-defined]
+    _tidy(command)
+    return command
+
+
+def _tidy(command: Any) -> None:
+    """Help as prose: paragraphs without our line ends, and no type beside what takes no value."""
+    paragraphs = (command.help or "").split("\n\n")
+    command.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+    for parameter in command.params:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    inner = getattr(command, "commands", {})
+    if not isinstance(inner, _Commands):  # those are tidied when they are loaded
+        for each in inner.values():
+            _tidy(each)
 
 
 def _nothing() -> None: ...

@@ -14,7 +14,7 @@ import typer
 from rollcall.cli.asking import run
 from rollcall.cli.broker_text import moment
 from rollcall.cli.connection_options import BootstrapArgument, ConfigOption
-from rollcall.cli.options import LONGEST, JsonOption
+from rollcall.cli.options import JsonOption, seconds_option
 from rollcall.cli.output import print_error, safe_text
 from rollcall.cli.settings import load_settings
 from rollcall.client import AdminClient, ClientConfig
@@ -42,15 +42,9 @@ def wait_restart(
         ),
     ] = None,
     seconds: Annotated[
-        float,
-        typer.Option(
-            "--timeout", min=0.1, max=LONGEST, metavar="S", help="How long to wait in all."
-        ),
+        float, seconds_option("--timeout", help_text="How long to wait in all.")
     ] = 300.0,
-    poll: Annotated[
-        float,
-        typer.Option(min=0.05, max=LONGEST, metavar="S", help="The pause between two looks."),
-    ] = 0.5,
+    poll: Annotated[float, seconds_option(help_text="The pause between two looks.")] = 0.5,
     config: ConfigOption = None,
     as_json: JsonOption = False,
 ) -> None:
