@@ -11,13 +11,18 @@ from rollcall.tables.folder import read_tables
 from rollcall.tables.stores import LocalStore
 from rollcall.tables.totals import SOURCES, TOTALS, total
 from rollcall.tables.writers import open_writer
-from tests.pipeline.running import lines, put, read
+from tests.pipeline.running import line, lines, put, read
+
+ANSWER = '"response":{"apiKeys":[{"apiKey":1,"minVersion":4,"maxVersion":18}],'
 
 
 def test_a_compaction_leaves_the_totals_of_its_tables(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "tables"
     for number in range(2):
-        read(spark, folder, put(tmp_path / f"{number}.log", lines(30, first=number * 30)))
+        second = number * 12 * 86400
+        asked = line(99, second=second, api=18, version=3).replace('"response":{', ANSWER)
+        text = lines(30, first=number * 30, second=second) + asked + "\n"
+        read(spark, folder, put(tmp_path / f"{number}.log", text))
     before = clients(folder)
     with open_writer(LocalStore(folder), "test") as writer:
         compact(spark, writer)

@@ -65,8 +65,8 @@ class LibraryGuess:
     @property
     def library(self) -> str | None:
         """The library, where only one is possible."""
-        found = {candidate.library for candidate in self.candidates}
-        return found.pop() if len(found) == 1 else None
+        first = self.candidates[0].library if self.candidates else None
+        return first if all(it.library == first for it in self.candidates) else None
 
 
 CANNOT_TELL = LibraryGuess(Source.MISSING)

@@ -31,7 +31,7 @@ class Answer:
     listed: str
     """What JSON calls the list."""
     things: Sequence[Any]
-    flat: Callable[[Any], Mapping[str, Any]]
+    flat: Callable[[Any], dict[str, Any]]
     """A thing for JSON and CSV."""
     columns: tuple[str, ...]
     cells: Callable[[Any], Sequence[object]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from rollcall import reports
 from rollcall.catalog import api_name
 from rollcall.cli import report_evidence as say
@@ -46,8 +48,13 @@ def _cells(client: Client) -> tuple[object, ...]:
         client.requests,
         words.minute(client.first),
         words.minute(client.last),
-        ", ".join(
-            f"{api_name(key)} {low}" + (f"-{high}" if high > low else "")
-            for key, (low, high) in client.apis.items()
-        ),
+        _apis(tuple(client.apis.items())),
+    )
+
+
+@cache
+def _apis(apis: tuple[tuple[int, tuple[int, int]], ...]) -> str:
+    """Many clients use the same."""
+    return ", ".join(
+        f"{api_name(key)} {low}" + (f"-{high}" if high > low else "") for key, (low, high) in apis
     )

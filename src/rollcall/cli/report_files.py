@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+from rollcall.cli.json_text import Rows
 from rollcall.cli.output import print_json, safe_text
 from rollcall.cli.page import page
 from rollcall.cli.report_answer import Answer
@@ -20,7 +21,7 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def print_report(answer: Answer) -> None:
-    rows = [answer.flat(it) for it in answer.things]
+    rows = Rows(map(answer.flat, answer.things))
     head = {"report": answer.name, "summary": answer.headline}
     print_json({**head, **answer.beside, answer.listed: rows})
 

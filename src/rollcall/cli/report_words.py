@@ -138,7 +138,7 @@ def on_basis(basis: Basis, min_days: int = 0) -> list[str]:
 
 
 def minute(time: datetime | None) -> str:
-    return f"{time:%Y-%m-%d %H:%M}" if time else "unknown"
+    return time.isoformat(" ", "minutes") if time else "unknown"
 
 
 def large(number: int) -> str:

@@ -72,9 +72,10 @@ def common_ranges(told: Sequence[Told]) -> Mapping[str | None, Ranges]:
 def releases_of(told: Sequence[Told]) -> tuple[str, ...]:
     """The lines that fit what brokers last told, in all clusters."""
     last = {it.broker: it for it in sorted(told, key=lambda it: it.last)}
+    alike = {id(it.ranges): it.ranges for it in last.values()}
     found: dict[str, None] = {}
-    for it in last.values():
-        found.update(dict.fromkeys(identify_release(it.ranges).lines))
+    for ranges in alike.values():
+        found.update(dict.fromkeys(identify_release(ranges).lines))
     return tuple(found)
 
 

@@ -24,11 +24,7 @@ Row = dict[str, Any]
 
 
 def flat_client(client: Client) -> Row:
-    candidates = {
-        (it.library, str(it.version) if it.version else None): it
-        for guess in (client.guesses or {}).values()
-        for it in guess.candidates
-    }
+    candidates = (it for guess in (client.guesses or {}).values() for it in guess.candidates)
     return {
         "cluster": client.cluster,
         "principal": client.principal,
@@ -39,7 +35,7 @@ def flat_client(client: Client) -> Row:
         "inferred_requests": client.inferred_requests,
         "library": client.library,
         "library_source": _library_source(client),
-        "candidates": list(dict.fromkeys(library for library, _ in candidates)),
+        "candidates": list(dict.fromkeys(it.library for it in candidates)),
         "other_names": list(client.other_names),
         "hosts": list(client.hosts),
         "host_count": client.host_count,

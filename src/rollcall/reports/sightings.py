@@ -24,7 +24,6 @@ ANY_IDENTITY = ", ".join(f"any_value({name}) AS {name}" for name in IDENTITY)
 WHO = ("cluster", "principal", "client_id", "host")
 
 USED = """
-CREATE TEMP TABLE used AS
 SELECT hash({identity}) AS id, *
 FROM (
   SELECT {any_identity}, any_value(api_key) AS api_key, any_value(api_version) AS api_version,
@@ -38,7 +37,7 @@ SEEN = """
 CREATE TEMP TABLE seen AS
 SELECT id, {identity}, api_key, api_version, requests, first_seen, last_seen, days,
   false AS inferred, CAST(NULL AS VARCHAR[]) AS other_names
-FROM used
+FROM {used}
 """
 # The days of a month as bits of the window: moved along, or each to the bit it shares.
 MOVED = """if(days_on < 0, CAST(days AS HUGEINT) >> -days_on,
@@ -115,19 +114,19 @@ FROM (SELECT * FROM seen WHERE {whose}) AS seen LEFT JOIN (
 
 def make_used(reader: Reader, *more: str) -> None:
     """The temporary table `used`: what was told, added up; and what else is wanted of it."""
-    if not reader.is_new("used"):
-        return
+    reader.run(f"CREATE TEMP TABLE used AS {_used(reader, *more)}")
+    reader.is_new("used")
+
+
+def _used(reader: Reader, *more: str) -> str:
     day, width = _first_day(reader)
-    slots = MOVED if width == 1 else SHARED.format(width=width)
-    reader.run(
-        USED.format(
-            identity=", ".join(IDENTITY),
-            any_identity=ANY_IDENTITY,
-            day=day,
-            slots=slots,
-            month_usage=reader.month_usage(),
-            more="".join(f", {it}" for it in more),
-        )
+    return USED.format(
+        identity=", ".join(IDENTITY),
+        any_identity=ANY_IDENTITY,
+        day=day,
+        slots=MOVED if width == 1 else SHARED.format(width=width),
+        month_usage=reader.month_usage(),
+        more="".join(f", {it}" for it in more),
     )
 
 
@@ -141,9 +140,9 @@ def make_sightings(reader: Reader) -> None:
     """The temporary table `sightings`, from which everything about clients is asked."""
     if not reader.is_new("sightings"):
         return
-    make_used(reader)
     day, width = _first_day(reader)
     words = {
+        "used": f"({_used(reader)})" if reader.is_new("used") else "used",
         "identity": ", ".join(IDENTITY),
         "any_identity": ANY_IDENTITY,
         "kept": ", ".join(IDENTITY[:-2]),

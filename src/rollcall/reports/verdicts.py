@@ -51,7 +51,8 @@ class Judge:
         return {}
 
     @cached_property
-    def _outlooks(self) -> dict[LibraryCandidate, Outlook]:
+    def _outlooks(self) -> dict[int, tuple[LibraryCandidate, Outlook]]:
+        """By their ids, as most clients share a few: to compare what they hold takes long."""
         return {}
 
     def acceptance(self, key: int, version: int) -> Acceptance:
@@ -65,14 +66,15 @@ class Judge:
         return not _says_nothing(key, version) and self.acceptance(key, version).refused
 
     def outlook(self, candidate: LibraryCandidate) -> Outlook:
-        if candidate not in self._outlooks:
-            self._outlooks[candidate] = outlook(
+        if id(candidate) not in self._outlooks:
+            found = outlook(
                 candidate.library,
                 candidate.version,
                 self.target,
                 engine_version=candidate.engine_version,
             )
-        return self._outlooks[candidate]
+            self._outlooks[id(candidate)] = candidate, found
+        return self._outlooks[id(candidate)][1]
 
     def judge(
         self,
