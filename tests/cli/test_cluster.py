@@ -6,13 +6,13 @@ import re
 import select
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-ROLLCALL = (sys.executable, "-c", "from rollcall.cli import main; main()")
+from tests.broker.running import ROLLCALL
+
 START = (*ROLLCALL, "cluster", "start")
 KNOWS_BOTH = r"1 +up +\d+ +2 of 2 +127.0.0.1:\d+ +127.0.0.1:\d+"
 

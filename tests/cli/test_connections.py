@@ -3,13 +3,14 @@
 import json
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import ClassVar
 
 import pytest
+
+from tests.broker.running import ROLLCALL
 
 ROW = {
     "id": "127.0.0.1:1-127.0.0.1:2-0-3",
@@ -62,7 +63,7 @@ def nobody() -> Iterator[str]:
 
 def connections(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", "from rollcall.cli import main; main()", "connections", *arguments],
+        [*ROLLCALL, "connections", *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -168,7 +169,7 @@ def test_what_is_no_http_address_is_refused(url: str) -> None:
 def test_watch_shows_it_again_and_again(node: str) -> None:
     process = subprocess.Popen(
         [
-            *(sys.executable, "-c", "from rollcall.cli import main; main()"),
+            *ROLLCALL,
             *("connections", node, "--watch", "0.1"),
         ],
         stdout=subprocess.PIPE,

@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,8 +14,9 @@ import pytest
 
 from rollcall.cli.demo_stage import MARK, SECONDS_TO_END, make_folder
 from rollcall.errors import ConfigError
+from tests.broker.running import ROLLCALL
 
-RUN = (sys.executable, "-c", "from rollcall.cli import main; main()", "demo")
+RUN = (*ROLLCALL, "demo")
 NO_CLIENTS = """
 import sys
 for name in ("kafka", "confluent_kafka", "aiokafka", "pyspark"):

@@ -9,6 +9,7 @@ from typer.main import get_command
 
 from rollcall.cli import report
 from rollcall.cli.app import COMMANDS, app
+from tests.broker.running import ROLLCALL
 
 HEAVY = ("asyncio", "duckdb", "pyspark", "rollcall.catalog", "rollcall.protocol", "uvloop")
 LOADED = """
@@ -65,7 +66,7 @@ def test_a_report_loads_no_server_and_no_spark() -> None:
 
 
 def test_a_wrong_name_is_told_with_the_right_one() -> None:
-    command = [sys.executable, "-c", "from rollcall.cli import main; main()", "reprot"]
+    command = [*ROLLCALL, "reprot"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
     assert done.returncode == 2
     assert "Did you mean 'report'" in done.stderr

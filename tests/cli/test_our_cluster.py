@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from rollcall import __version__
-from tests.broker.running import RunningCluster, eventually, running_cluster
+from tests.broker.running import ROLLCALL, RunningCluster, eventually, running_cluster
 from tests.broker.secured import PASSWORDS, write_secured
-
-ROLLCALL = [sys.executable, "-c", "from rollcall.cli import main; main()"]
 
 
 def rollcall(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

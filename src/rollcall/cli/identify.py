@@ -12,6 +12,7 @@ from rollcall.catalog import (
     Difference,
     Evidence,
     ReleaseGuess,
+    Sign,
     Verdict,
     api_name,
     identify_release,
@@ -20,12 +21,25 @@ from rollcall.cli.api_versions import shown
 from rollcall.cli.api_versions_answer import read_answer
 from rollcall.cli.broker_text import any_of, guessed_version
 from rollcall.cli.options import JsonOption
-from rollcall.cli.output import print_json, safe_text
+from rollcall.cli.output import print_json, print_lines
 from rollcall.errors import RollcallError
 
 NOTHING_FITS = 3
 FORM = "rollcall-identify/1"
 MOST_SHOWN = 5
+SIGNS = {
+    Sign.LIST: "the list of APIs",
+    Sign.METADATA_VERSION: "the supported metadata.version",
+    Sign.FINALIZED_LEVEL: "the finalized metadata.version",
+    Sign.BROKER_KEYS: "the APIs that only brokers use",
+    Sign.ERROR_ANSWER: "how the answer with an error is made,",
+    Sign.NO_ANSWER: "ApiVersions is not answered",
+    Sign.UNKNOWN_KEY: "an API that no release has:",
+    Sign.BEYOND: "beyond the newest release:",
+    Sign.BELOW: "less than a release lists:",
+    Sign.MIX: "versions that no release has together",
+    Sign.MARKS: "the marks of another broker",
+}
 
 
 def identify(
@@ -52,8 +66,7 @@ def identify(
     if as_json:
         print_json(_document(guess))
     else:
-        for line in _lines(guess):
-            print(safe_text(line))
+        print_lines(_lines(guess))
     if not (guess.candidates or guess.others or guess.newer_than):
         raise typer.Exit(NOTHING_FITS)
 
@@ -105,7 +118,7 @@ def _candidate(candidate: Candidate) -> str:
 
 
 def _evidence(evidence: Evidence) -> str:
-    parts = [str(evidence.sign)]
+    parts = [SIGNS[evidence.sign]]
     if evidence.api_key is not None:
         parts.append(api_name(evidence.api_key))
     if evidence.seen is not None:

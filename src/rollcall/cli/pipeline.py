@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rollcall import __version__
+from rollcall.cli.options import JsonOption
 from rollcall.cli.output import print_json
 from rollcall.cli.pipeline_view import (
     ProgressLine,
@@ -39,7 +40,7 @@ from rollcall.cli.spark import (
     session_config,
     store_for,
 )
-from rollcall.cli.tables import JsonOption, TablesOption
+from rollcall.cli.tables import TablesOption
 from rollcall.tables.fresh import tables_to_write
 from rollcall.tables.writers import open_writer
 

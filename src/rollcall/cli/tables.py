@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rollcall.cli.options import JsonOption
 from rollcall.cli.output import print_json, print_table
 from rollcall.cli.spark import store_of
 from rollcall.errors import ConfigError
@@ -19,7 +20,6 @@ app = typer.Typer(no_args_is_help=True, help="Show the tables that the pipeline 
 TablesOption = Annotated[
     str, typer.Option("--tables", metavar="DIR", help="The folder of the tables.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 TableArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(TABLES)}.")]
 
 
