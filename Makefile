@@ -4,6 +4,8 @@ PYTHON ?= python3
 JAVA ?= $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 # More arguments for pytest or the benchmarks, as in: make test ARGS="-k framing"
 ARGS ?=
+# Tests run on so many workers at a time; with WORKERS= on none, as a debugger needs it.
+WORKERS ?= --numprocesses 2
 
 BIN := .venv/bin
 STAMP := .venv/.installed
@@ -51,10 +53,10 @@ demo: $(STAMP) ## Show what rollcall can do, in about a minute (needs Java 17)
 
 test: $(STAMP) ## Run the tests that need nothing but Python and Java 17
 	$(need_java)
-	$(BIN)/python -m pytest -m 'not kafka' $(ARGS)
+	$(BIN)/python -m pytest -m 'not kafka' $(WORKERS) $(ARGS)
 
 test-kafka: $(STAMP) ## Run the tests against real Apache Kafka (skipped without Java 17 or the network)
-	$(if $(java_fits),$(BIN)/python -m pytest -m kafka --timeout 900 $(ARGS),@echo "skipped: $(java_lacks)")
+	$(if $(java_fits),$(BIN)/python -m pytest -m kafka --timeout 900 $(WORKERS) $(ARGS),@echo "skipped: $(java_lacks)")
 
 bench: $(STAMP) ## Measure rollcall beside its peers
 	$(BIN)/python -m bench $(ARGS)

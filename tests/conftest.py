@@ -1,6 +1,8 @@
-"""What all tests share: where Hypothesis keeps its finds, and that being slow is no failure."""
+"""What all tests share: where Hypothesis keeps its finds, that being slow is no failure, and how
+they are dealt out to workers (`make test` has two)."""
 
 import signal
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -26,3 +28,45 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=100_000,
         help="how many generated lines the tables are held against a plain reader's (100,000)",
     )
+
+
+TOGETHER = ("tests/pipeline/", "tests/docs/")
+"""Folders whose tests stay on one worker: they share a Spark session, or a cluster and tables."""
+APART = ("tests/pipeline/test_kill.py", "tests/pipeline/test_cluster.py")
+"""Tests in them that start processes of their own."""
+LONGEST = (
+    "tests/pipeline/",
+    "tests/docs/",
+    "tests/kafka/test_real_kafka.py",
+    "tests/kafka/test_topic_stream.py",
+    "tests/kafka/test_upgrade.py",
+    "tests/cli/test_demo.py",
+    *APART,
+    "tests/cli/test_pipeline_disk.py",
+)
+"""What takes longest begins first, so that no worker waits long for the other in the end."""
+
+
+def unit_of(test: str) -> str:
+    """The tests that stay on one worker: those of a file, or of a folder."""
+    file = test.partition("::")[0]
+    if file in APART:
+        return file
+    return next((folder for folder in TOGETHER if file.startswith(folder)), file)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    place = {unit: number for number, unit in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(unit_of(item.nodeid), len(place)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduler(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return unit_of(nodeid)
+
+    config.option.loadscopereorder = False
+    return Scheduler(config, log)

@@ -24,7 +24,7 @@ def rollcall(*arguments: str, **environment: str) -> subprocess.CompletedProcess
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=120,
         env={**os.environ, "ROLLCALL_CACHE": "", **environment},
     )
 

@@ -4,9 +4,12 @@ Kafka brings no slf4j binding along: one is added. What cannot be fetched is a `
 the reason, as Maven Central and Java are not everybody's.
 """
 
+import fcntl
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -52,12 +55,22 @@ def java() -> str:
 def jars_of(release: Release) -> Path:
     """The folder with all jars of a release."""
     folder = CACHE / release.version
-    if (folder / "complete").exists():
+    with one_at_a_time():
+        if (folder / "complete").exists():
+            return folder
+        if (reason := _fetch(release, folder)) is not None:
+            pytest.skip(reason)
+        (folder / "complete").touch()
         return folder
-    if (reason := _fetch(release, folder)) is not None:
-        pytest.skip(reason)
-    (folder / "complete").touch()
-    return folder
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Tests run on several workers, and Maven's folder is for one at a time."""
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 @cache

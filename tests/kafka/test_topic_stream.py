@@ -14,7 +14,14 @@ from confluent_kafka import Producer
 
 from rollcall.pipeline.session import IF_SMALL, QUICK_START
 from tests.kafka.brokers import Machine, Process
-from tests.kafka.jars import CACHE, COPY_DEPENDENCIES, FETCH_SECONDS, ROOT, Release
+from tests.kafka.jars import (
+    CACHE,
+    COPY_DEPENDENCIES,
+    FETCH_SECONDS,
+    ROOT,
+    Release,
+    one_at_a_time,
+)
 from tests.pipeline.running import line, lines, put, requests, sums
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
@@ -35,8 +42,9 @@ CONNECTOR = {
 def connector() -> str:
     """Spark's Kafka connector as a list of jars."""
     folder = CACHE / "spark-connector"
-    if not (folder / "complete").exists():
-        _fetch(folder)
+    with one_at_a_time():
+        if not (folder / "complete").exists():
+            _fetch(folder)
     return ",".join(str(jar) for jar in sorted(folder.glob("*.jar")))
 
 
