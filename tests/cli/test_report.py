@@ -41,7 +41,7 @@ def printed(*arguments: object) -> str:
 def test_the_sentence_an_operator_wants_comes_first(tables: Path) -> None:
     first = printed("impact", "--tables", tables, "--target", "4.0.1").splitlines()[0]
     assert first == (
-        "1 of 3 clients breaks at 4.0.1, owned by 1 team; 1 is at risk or undecided; seen "
+        "1 of 3 clients breaks at 4.0.1, of 1 principal; 1 is at risk or undecided; seen "
         "2026-10-01 to 2026-10-14 on 1 of 2 brokers, 420 requests, 33% unidentified."
     )
 
@@ -52,7 +52,7 @@ def test_then_the_evidence_and_what_to_do(tables: Path) -> None:
     assert "the target accepts 4 to 17" in text
     assert "-> ask its owner which library it is" in text
     assert "-> upgrade librdkafka to 1.8.2 or later" in text
-    assert "To write to: User:old (1 breaks), =1+1 (1 at risk)." in text
+    assert "By principal: User:old (1 breaks), =1+1 (1 at risk)." in text
     assert "NOT HEARD: 1 broker (b2:9092)" in text
     assert "is never logged" in text
     assert "[red]app[/red]" not in text  # it is safe, and those are listed on request

@@ -64,7 +64,6 @@ def test_raw_ids_are_kept_apart_on_request(tmp_path: Path) -> None:
         ({"cluster": "test"}, {"User:c"}),
         ({"since": hour(10)}, {"User:b"}),
         ({"until": hour(10)}, {"User:a", "User:c"}),
-        ({"principal": "User:'); DROP TABLE seen; --"}, set()),
     ],
 )
 def test_filters_choose_whose_rows_are_shown(

@@ -8,7 +8,9 @@ import pytest
 
 from rollcall.catalog import UnknownReleaseError
 from rollcall.reports import ClientImpact, Impact, Limit, Step, Verdict, Why, impact
-from rollcall.reports.ceilings import Origin
+from rollcall.reports.basis import HeardBroker
+from rollcall.reports.ceilings import Ceiling, Origin
+from rollcall.reports.hearing import Roll, at_least, compare
 from rollcall.reports.question import Question
 from tests.reports.making import DAYS, Made
 
@@ -480,3 +482,40 @@ def test_a_patch_that_is_not_in_the_catalog_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownReleaseError, match=r"no release 4\.0\.99") as error:
         judged(tmp_path, Made().told("3.9.0").use("JoinGroup", 1), "4.0.99")
     assert "4.0 up to 4.0." in str(error.value.hint)
+
+
+def test_the_evidence_of_each_cluster_stands_for_itself(tmp_path: Path) -> None:
+    def one() -> Made:
+        return Made().told("2.8.2").use("Fetch", 3, "sarama v1.30.0", principal="User:old")
+
+    two = one().use("Fetch", 3, cluster="other", broker="o1:9092", form="C")
+    two.use("Fetch", 2, cluster="other", broker="o1:9092", form="C")
+    alone, both = (
+        impact(made.write(tmp_path / name), "4.0.0")
+        for name, made in (("alone", one()), ("both", two))
+    )
+    assert [it for it in both.clients if it.judgement.client.cluster == "prod"] == [*alone.clients]
+    (found,) = alone.clients
+    assert found.judgement.deciding
+    assert found.judgement.deciding.ceiling == Ceiling(12, Origin.LOG)
+
+
+def test_brokers_of_two_clusters_are_counted_by_cluster() -> None:
+    called = [("a", "a1:9092", "a1", "a1:9092", "1"), ("b", "b1:9092", "b1", "b1:9092", "1")]
+    heard = [HeardBroker("a", "a1:9092", 1, 1), HeardBroker("b", "10.0.0.1:9092", 1, 1)]
+    assert compare(called, heard) == Roll(2, ())  # the log of b knows its broker by an address
+    assert compare(called, heard[:1]) == Roll(2, ("b1:9092",))
+
+
+@pytest.mark.parametrize(
+    ("names", "brokers"),
+    [
+        ((), 0),
+        ((None,), 1),
+        (("10.1.0.1:9092", "[fd00::1]:9092", None), 1),
+        (("10.1.0.1:9092", "10.1.0.2:9092", "fd00:0:0:0:0:0:0:1:9092"), 2),
+        (("broker-1", "broker-2", None), 2),
+    ],
+)
+def test_two_addresses_may_be_one_broker(names: tuple[str | None, ...], brokers: int) -> None:
+    assert at_least(names) == brokers

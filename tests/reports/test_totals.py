@@ -38,7 +38,7 @@ WINDOWS = {
     "one month": Question(since=hour(31), until=hour(61)),
     "within a month": Question(since=hour(40), until=hour(45)),
     "from month to month": Question(since=DAY0, until=datetime(2026, 12, 1)),  # noqa: DTZ001
-    "a cluster that is none": Question(cluster="test"),
+    "one cluster": Question(cluster="prod"),
     "one principal": Question(principal="User:s*", since=hour(18)),
 }
 

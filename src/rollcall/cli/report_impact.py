@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,9 @@ from rollcall.reports.findings import Verdict
 from rollcall.reports.flat import flat_basis, flat_impact
 from rollcall.reports.impact import MIN_DAYS, ClientImpact, Impact
 from rollcall.reports.reading import open_tables
+
+OWNER = ("owner",)
+"""A column where somebody said who owns what; else it would be the principal once more."""
 
 
 @with_options
@@ -68,8 +72,8 @@ def report_impact(
         listed="clients",
         things=report.clients,
         flat=flat_impact,
-        columns=("verdict", "owner", *CLIENT, "decided by", "requests"),
-        cells=_cells,
+        columns=("verdict", *OWNER[: report.has_owners], *CLIENT, "decided by", "requests"),
+        cells=partial(_cells, has_owners=report.has_owners),
         details=_detail,
         is_shown=lambda it: show_all or it.verdict is not Verdict.SAFE,
     )
@@ -99,11 +103,11 @@ def _beside(report: Impact) -> dict[str, object]:
     }
 
 
-def _cells(it: ClientImpact) -> tuple[object, ...]:
+def _cells(it: ClientImpact, *, has_owners: bool) -> tuple[object, ...]:
     client = it.judgement.client
     return (
         it.verdict,
-        it.owner,
+        *(it.owner,)[:has_owners],
         client.principal,
         client.application,
         say.software(client),

@@ -14,7 +14,9 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from rollcall.cli.output import safe_text
 from rollcall.errors import ConfigError, RollcallError
+from rollcall.reports.known import UnknownNameError
 from rollcall.reports.question import Question
 
 AGE = re.compile(r"(\d+)([dh])")
@@ -113,8 +115,11 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
     def call(**given: Any) -> None:
         of_all = {it.name: given.pop(it.name) for it in shared}
-        with _without_garbage():
-            command(asked.annotation(**of_all), **given)
+        try:
+            with _without_garbage():
+                command(asked.annotation(**of_all), **given)
+        except UnknownNameError as error:
+            raise typer.BadParameter(safe_text(f"{error.message}: {error.hint}")) from error
 
     every = [shared[0], *own, *shared[1:]]
     call.__name__, call.__doc__ = command.__name__, command.__doc__

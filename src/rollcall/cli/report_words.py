@@ -12,6 +12,7 @@ from rollcall.reports.impact import Impact
 from rollcall.reports.starts import Restarts
 
 OWNERS = 10
+NOBODY = {None: "no principal", "User:ANONYMOUS": "clients that do not log in"}
 LIMITS = {
     Limit.RAW_SASL: "SASL without a handshake, and all that comes before authentication on a SASL "
     "listener, is never logged: clients that do nothing else are not in here.",
@@ -30,13 +31,17 @@ def of_impact(report: Impact) -> str:
     counts, total = report.counts, len(report.clients)
     undecided = counts[Verdict.AT_RISK] + counts[Verdict.UNKNOWN]
     owners = len(report.breaking_owners)
-    owned = f", owned by {count(owners, 'team')}" if owners else ""
+    owned = f", {_owned(owners, report.has_owners)}" if owners else ""
     return (
         f"{counts[Verdict.BREAKS]} of {count(total, 'client')} "
         f"{'breaks' if counts[Verdict.BREAKS] == 1 else 'break'} at {report.target}{owned}; "
         f"{undecided} {'is' if undecided == 1 else 'are'} at risk or undecided; "
         f"{_rests_on(report.basis)}"
     )
+
+
+def _owned(number: int, has_owners: bool) -> str:
+    return f"owned by {count(number, 'team')}" if has_owners else f"of {count(number, 'principal')}"
 
 
 def of_clients(report: Clients) -> str:
@@ -92,23 +97,35 @@ def to_write_to(report: Impact) -> list[str]:
     owners = []
     for owner, counts in report.by_owner.items():
         told = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
-        owners.append(f"{owner or 'nobody known'} ({told})")
+        owners.append(f"{NOBODY.get(owner, owner)} ({told})")
     if not owners:
         return []
     more = f", and {len(owners) - OWNERS} more" if len(owners) > OWNERS else ""
-    return [f"To write to: {', '.join(owners[:OWNERS])}{more}."]
+    told = f"{', '.join(owners[:OWNERS])}{more}."
+    if report.has_owners:
+        return [f"To write to: {told}"]
+    return [f"By principal: {told} With --owners FILE, by the teams to write to."]
 
 
 def _rests_on(basis: Basis) -> str:
     if basis.first is None:
         return "nothing was heard in this window"
     share = basis.unidentified_share
-    known = "" if Limit.NO_ROLL_CALL in basis.limits else f" of {basis.brokers_known}"
     return (
-        f"seen {basis.first:%Y-%m-%d} to {basis.last:%Y-%m-%d} on {basis.brokers_heard}{known} "
-        f"{'broker' if basis.brokers_known == 1 else 'brokers'}, {large(basis.requests)} requests"
+        f"seen {basis.first:%Y-%m-%d} to {basis.last:%Y-%m-%d} on {_brokers(basis)}, "
+        f"{large(basis.requests)} requests"
         + (f", {share:.0%} unidentified" if share is not None else "")
     )
+
+
+def _brokers(basis: Basis) -> str:
+    noun = "broker" if basis.brokers_known == 1 else "brokers"
+    if Limit.NO_ROLL_CALL not in basis.limits:
+        return f"{basis.brokers_heard} of {basis.brokers_known} {noun}"
+    names = len(basis.heard)
+    if names == basis.brokers_known:
+        return f"{names} {noun}"
+    return f"{basis.brokers_known} {noun} at least ({names} names in the logs)"
 
 
 def on_basis(basis: Basis, min_days: int = 0) -> list[str]:

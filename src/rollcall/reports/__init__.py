@@ -12,6 +12,7 @@ In reading order:
     basis       what an answer rests on
     values      a client, and what it was seen to use
     reading     the tables opened for one question
+    known       names that were asked for, and nobody has
     hearing     what was heard of brokers, and when: the basis
     sightings   usage added up per client and version, nameless rows given their names
     brokers     what brokers told of themselves
@@ -39,6 +40,7 @@ from rollcall.reports.clients import Clients, clients
 from rollcall.reports.complaints import Limits, Trouble
 from rollcall.reports.findings import Finding, Judgement, Verdict, Why
 from rollcall.reports.impact import ClientImpact, Impact, impact
+from rollcall.reports.known import UnknownNameError
 from rollcall.reports.owners import Owners, read_owners
 from rollcall.reports.question import Question
 from rollcall.reports.remedies import Remedy, Step
@@ -65,6 +67,7 @@ __all__ = [
     "Restarts",
     "Step",
     "Trouble",
+    "UnknownNameError",
     "Use",
     "Verdict",
     "Why",

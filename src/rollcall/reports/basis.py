@@ -45,7 +45,8 @@ class Basis:
     heard: tuple[HeardBroker, ...] = ()
     """By the names that logs have for them: a broker with two addresses is two."""
     brokers_known: int = 0
-    """Brokers of roll calls, and those heard of clusters that none was made of."""
+    """Brokers of roll calls; of clusters that none was made of, as many as were heard at least: a
+    name of IPv4 and one of IPv6 may be the same broker's."""
     not_heard: tuple[str, ...] = ()
     """Brokers that a roll call names, and of which there is no line in the window."""
     lines: int = 0

@@ -74,9 +74,14 @@ class Ceilings:
             by_broker.setdefault(it.broker, {}).setdefault(it.origin, []).append(it)
         return cls(by_broker, floors, release)
 
-    def lowest(self, api_key: int) -> tuple[int, Origin]:
-        """No broker heard had a lower maximum at any time; -1 when nothing is known of one."""
-        lows = [self._lowest_of(broker, api_key) for broker in self.floors]
+    @property
+    def clusters(self) -> set[str | None]:
+        return {cluster for cluster, _ in self.floors}
+
+    def lowest(self, cluster: str | None, api_key: int) -> tuple[int, Origin]:
+        """No broker heard of the cluster had a lower maximum at any time; -1 when nothing is
+        known of one."""
+        lows = [self._lowest_of(it, api_key) for it in self.floors if it[0] == cluster]
         return min(lows, key=lambda low: low[0], default=(-1, Origin.NONE))
 
     def _lowest_of(self, broker: BrokerKey, api_key: int) -> tuple[int, Origin]:

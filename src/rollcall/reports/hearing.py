@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from rollcall.reports.basis import Basis, HeardBroker, Limit
+from rollcall.reports.known import check_cluster
 from rollcall.reports.reading import Reader
 from rollcall.tables.columns import FORMS
 
@@ -59,6 +61,7 @@ ORDER BY 2, 3, 1
 def hear(reader: Reader) -> None:
     """The temporary table `heard`: every hour of every broker, and how much."""
     if reader.is_new("heard"):
+        check_cluster(reader)
         reader.run(HEARD.format(broker_hours=reader.broker_hours()))
 
 
@@ -141,11 +144,27 @@ class Roll:
 
 
 def compare(called: Sequence[Called], heard: Sequence[HeardBroker]) -> Roll:
+    """Each cluster by itself; where one has no name, its brokers may be of any."""
+    clusters = {cluster for cluster, *_ in called}
+    if None in clusters or any(it.cluster is None for it in heard):
+        return _compare(called, heard)
+    rolls = [
+        _compare(
+            [row for row in called if row[0] == cluster],
+            [it for it in heard if it.cluster == cluster],
+        )
+        for cluster in sorted(clusters | {it.cluster for it in heard}, key=str)
+    ]
+    missing = tuple(name for roll in rolls for name in roll.not_heard)
+    return Roll(sum(roll.known for roll in rolls), missing)
+
+
+def _compare(called: Sequence[Called], heard: Sequence[HeardBroker]) -> Roll:
     """A log may name a broker by its address, or as its source was called, and a roll call by the
     host it gives its clients. If no name fits, one heard may be any of the missing. If some do,
     what fits none is another address of a broker, and stands for nobody."""
     if not called:
-        return Roll(len(heard), ())
+        return Roll(at_least(it.broker for it in heard), ())
     names = {name for _, *its in called for name in its}
     clusters = {cluster for cluster, *_ in called}
     strange = [it for it in heard if it.broker not in names]
@@ -153,7 +172,23 @@ def compare(called: Sequence[Called], heard: Sequence[HeardBroker]) -> Roll:
     fits = {it.broker for it in heard} & names
     missing = [row for row in called if not fits.intersection(row[1:])]
     titles = [row[1] or row[3] or "?" for row in missing]
-    strangers = 0 if fits else len(strange) - len(others)
+    ours = [it.broker for it in strange if it not in others]
+    strangers = 0 if fits else at_least(ours)
     if strangers:
         titles = [f"one of {', '.join(titles)}"] * max(0, len(titles) - strangers)
-    return Roll(len(called) + len(others), tuple(titles))
+    return Roll(len(called) + at_least(it.broker for it in others), tuple(titles))
+
+
+def at_least(names: Iterable[str | None]) -> int:
+    """How many brokers have these names: one of IPv4 and one of IPv6 may be the same broker's, and
+    lines that name none (before 0.9) may be any broker's."""
+    kinds = Counter("none" if name is None else _kind(name) for name in names)
+    named = max(kinds["IPv4"], kinds["IPv6"]) + kinds["name"]
+    return named or min(kinds["none"], 1)
+
+
+def _kind(name: str) -> str:
+    host = name.rpartition(":")[0] if name.count(":") == 1 or "]" in name else name
+    if ":" in host:
+        return "IPv6"
+    return "IPv4" if host.replace(".", "").isdigit() else "name"

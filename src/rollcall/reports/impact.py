@@ -26,8 +26,8 @@ MIN_DAYS = 7
 MANY = 20
 """A host with more principals or software names than this looks like a proxy."""
 PROXIES = """
-SELECT host FROM seen WHERE host IS NOT NULL GROUP BY host
-HAVING count(DISTINCT principal) > $1 OR count(DISTINCT software_name) > $1 ORDER BY host
+SELECT host FROM seen WHERE host IS NOT NULL GROUP BY cluster, host
+HAVING count(DISTINCT principal) > $1 OR count(DISTINCT software_name) > $1
 """
 
 
@@ -52,6 +52,8 @@ class Impact:
     """The worst first."""
     proxies: tuple[str, ...] = ()
     min_days: int = MIN_DAYS
+    has_owners: bool = False
+    """Somebody said who owns what; without that, the principal stands for its owner."""
 
     @property
     def counts(self) -> Mapping[Verdict, int]:
@@ -119,7 +121,7 @@ def impact(
     pairs = {(use.api_key, use.api_version) for it in inventory.clients for use in it.uses}
     refused = {pair for pair in pairs if judge.refuses(*pair)}
     history = read_history(reader, refused)
-    below, reached = read_ceilings(reader, refused, ceilings(reader, told, running))
+    met = read_ceilings(reader, refused, ceilings(reader, told, running))
     suspected = {row[0] for row in reader.rows(PROXIES, [MANY])}
     judged = []
     for client in inventory.clients:
@@ -127,7 +129,7 @@ def impact(
         judgement = judge.judge(
             client,
             history.get(who, {}),
-            {**below, **reached[who]} if who in reached else below,
+            met.get(who) or met.get(who[:1], {}),
             inventory.listeners[client.key],
         )
         what_to_do = remedies(judgement, wanted, proxies, suspected)
@@ -140,6 +142,7 @@ def impact(
         tuple(judged),
         tuple(sorted({*proxies, *suspected})),
         min_days,
+        bool(owners.rules),
     )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 
 from rollcall.reports.ceilings import Ceiling, Ceilings, Used
 from rollcall.reports.history import Sighting
 from rollcall.reports.reading import Reader
 
 Pairs = Collection[tuple[int, int]]
-Application = tuple[str | None, str | None, str | None]
+Application = tuple[str | None, ...]
 """Cluster, principal and application: a client whatever its software was."""
 
 HISTORY = """
@@ -59,24 +60,33 @@ def read_history(
 
 def read_ceilings(
     reader: Reader, refused: Pairs, limits: Ceilings
-) -> tuple[
-    Mapping[tuple[int, int], Ceiling], Mapping[Application, Mapping[tuple[int, int], Ceiling]]
-]:
-    """For most, no broker had so low a maximum; only for the others it matters who was where."""
-    below, others = {}, set()
-    for key, version in refused:
-        lowest, origin = limits.lowest(key)
+) -> Mapping[Application, Mapping[tuple[int, int], Ceiling]]:
+    """By application, or by cluster where that is enough: for most, no broker of their cluster
+    had so low a maximum, and only for the others it matters who was where."""
+    found: dict[Application, dict[tuple[int, int], Ceiling]] = {}
+    others = set()
+    for cluster, (key, version) in product(limits.clusters, refused):
+        lowest, origin = limits.lowest(cluster, key)
         if version < lowest:
-            below[key, version] = Ceiling(lowest, origin)
+            found.setdefault((cluster,), {})[key, version] = Ceiling(lowest, origin)
         else:
-            others.add((key, version))
-    if not others:
-        return below, {}
+            others.add((cluster, (key, version)))
+    if others:
+        for who, pairs in _reached(reader, {pair for _, pair in others}, limits).items():
+            own = {pair: it for pair, it in pairs.items() if (who[0], pair) in others}
+            found[who] = {**found.get(who[:1], {}), **own}
+    return found
+
+
+def _reached(
+    reader: Reader, chosen: Pairs, limits: Ceilings
+) -> Mapping[Application, Mapping[tuple[int, int], Ceiling]]:
+    """Of versions that may be their brokers' highest: what each application met."""
     words = {
         "usage": reader.table("usage"),
         "window": reader.window(),
-        "keys": _keys(others),
-        "chosen": _chosen(others),
+        "keys": _keys(chosen),
+        "chosen": _chosen(chosen),
     }
     highest = {((row[0], row[1]), row[2]): row[3] for row in reader.rows(HIGHEST.format(**words))}
     used: dict[Application, dict[tuple[int, int], list[Used]]] = {}
@@ -84,7 +94,7 @@ def read_ceilings(
         place = Used((row[0], row[3]), *row[4:])
         pairs = used.setdefault(row[:3], {})
         pairs.setdefault((place.api_key, place.api_version), []).append(place)
-    return below, {
+    return {
         who: {pair: limits.of(places, highest) for pair, places in pairs.items()}
         for who, pairs in used.items()
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 
+from rollcall.reports.known import check_cluster
 from rollcall.reports.question import EVERYTHING, Question
 from rollcall.reports.reading import Reader, Tables, open_tables
 from rollcall.reports.starts import (
@@ -32,6 +33,7 @@ ORDER BY cluster, node_id, min(first_seen), max(last_seen)
 
 def restarts(tables: Tables, *, question: Question = EVERYTHING) -> Restarts:
     reader = open_tables(tables, question)
+    check_cluster(reader)
     seen = [Seen(*row) for row in reader.rows(_query(reader))]
     return judge_restarts(seen)
 

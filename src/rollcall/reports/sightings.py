@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from rollcall.catalog import application_rules
 from rollcall.reports.hearing import days_heard
+from rollcall.reports.known import check_names
 from rollcall.reports.reading import Reader
 from rollcall.tables.views import text
 
@@ -160,6 +161,7 @@ def make_sightings(reader: Reader) -> None:
         reader.run("DELETE FROM seen WHERE id IN (SELECT id FROM by_day)")
         reader.run(SPLIT.format(**words))
     reader.run(WHOLE.format(**words))
+    check_names(reader)
     reader.run(
         APPLICATIONS.format(application=_application(reader.question.raw_ids), whose=reader.whose())
     )
