@@ -163,6 +163,28 @@ def test_hours_older_than_7_days_become_days_and_connections_become_counts(
     assert ask(tables, totals) == before
 
 
+def test_a_connection_whose_broker_is_read_later_than_others_counts_once(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    tables = tmp_path / "tables"
+    late, other = "10.1.0.1:9092-10.1.2.3:40000-1", "10.1.0.2:9092-10.1.2.3:40000-1"
+    read(spark, tables, put(tmp_path / "other.log", lines(2, second=6 * DAY, connection=other)))
+    read(spark, tables, put(tmp_path / "late.1.log", lines(2, second=DAY, connection=late)))
+    squeeze(spark, tables)
+    assert ask(tables, "SELECT count(*) FROM connection_hours") == [(0,)]
+    night = lines(2, 9, second=DAY + HOUR, connection=late)
+    read(spark, tables, put(tmp_path / "late.2.log", night))
+    after = lines(2, 20, second=5 * DAY, connection=late.replace("40000", "40001"))
+    read(spark, tables, put(tmp_path / "late.3.log", after))
+    squeeze(spark, tables)
+    counted = "SELECT sum(opened), sum(requests) FROM connection_hours"
+    assert ask(tables, counted) == [(1, 4)]
+    silent = lines(2, 30, second=20 * DAY, connection=other)
+    read(spark, tables, put(tmp_path / "other.2.log", silent))
+    squeeze(spark, tables)
+    assert ask(tables, counted) == [(3, 8)]
+
+
 def test_what_is_older_than_keep_goes(spark: SparkSession, tmp_path: Path) -> None:
     tables = tmp_path / "tables"
     old = put(tmp_path / "old.log", lines(6) + "odd\n")

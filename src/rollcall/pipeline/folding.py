@@ -36,7 +36,7 @@ class Folding:
     days_before: datetime
     """Hours that begin before this day become days."""
     connections_before: datetime
-    """Connections last seen before this become counts."""
+    """Connections last seen before this become counts, if their broker was heard later."""
     dropped_before: datetime | None
     """What was last seen before this goes; None: nothing goes."""
 
@@ -105,13 +105,19 @@ def cap_client_ids(rows: DataFrame) -> DataFrame:
 
 
 def split_connections(rows: DataFrame, how: Folding) -> tuple[DataFrame, DataFrame]:
-    """Rows of connections that may go on, and the counts of those that ended long ago."""
+    """Rows of connections that may go on, and the counts of those that ended long ago.
+
+    What is long ago is told by the newest line of the same broker: logs of another may have been
+    read up to a later day. Of a broker that is silent nothing waits for longer than hours do."""
     spark = rows.sparkSession
     rows.createOrReplaceTempView("rollcall_connections")
     nth = spark.sql(numbered("rollcall_connections"))
     whole = Window.partitionBy("cluster", "broker", "connection", "nth")
     ended = nth.withColumn("ended", F.max("last_seen").over(whole))
-    is_old = F.col("ended") < _moment(how.connections_before)
+    newest = F.max("last_seen").over(Window.partitionBy("cluster", "broker"))
+    ended = ended.withColumn("heard", newest - F.expr(f"INTERVAL {CONNECTIONS_FOR.days} DAYS"))
+    before = F.least("heard", _moment(how.connections_before))
+    is_old = (F.col("ended") < before) | (F.col("ended") < _moment(how.days_before))
     ended.where(is_old).select(*rows.columns).createOrReplaceTempView("rollcall_ended")
     connections = spark.sql(merge(CONNECTIONS, "rollcall_ended", Engine.SPARK))
     return ended.where(~is_old).select(*rows.columns), count_by_hour(connections)
