@@ -7,10 +7,11 @@ from pyspark.sql import SparkSession
 
 from rollcall.pipeline.batch import Job
 from rollcall.pipeline.errors import SourceError
-from rollcall.pipeline.hadoop import Hadoop, HadoopPlace, HadoopStore
+from rollcall.pipeline.hadoop import CONNECTOR, Hadoop, HadoopPlace, HadoopStore
 from rollcall.pipeline.recipes import request_logs
 from rollcall.pipeline.run import run
 from rollcall.pipeline.settings import SourceSettings
+from rollcall.tables.errors import TablesError
 from rollcall.tables.folder import make_tables, read_tables
 from rollcall.tables.stores import Entry
 from rollcall.tables.writers import open_writer
@@ -42,6 +43,16 @@ def test_what_is_there_is_listed_and_deleted(store: HadoopStore) -> None:
     assert store.list("nowhere") == []
     with pytest.raises(FileNotFoundError):
         store.read("nowhere")
+
+
+def test_a_file_system_that_spark_has_no_connector_to_is_told(spark: SparkSession) -> None:
+    hadoop = Hadoop(spark)
+    for address in ("s3a://logs/kafka", "nosuch://logs/kafka"):
+        with pytest.raises(SourceError, match=f"Spark cannot read {address}") as source:
+            HadoopPlace(hadoop).find(address)
+        with pytest.raises(TablesError, match=f"Spark cannot write to {address}") as tables:
+            HadoopStore(hadoop, address).absent()
+        assert source.value.hint == tables.value.hint == CONNECTOR
 
 
 def test_logs_are_found_and_read_in_pieces(spark: SparkSession, tmp_path: Path) -> None:

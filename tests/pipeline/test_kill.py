@@ -17,7 +17,7 @@ FILES = 6
 LINES = 150
 
 
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(3600)
 def test_a_run_killed_again_and_again_ends_with_the_tables_of_an_undisturbed_one(
     tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -20,6 +20,11 @@ from rollcall.tables.stores import Entry, disk_full
 
 MISSING = "java.io.FileNotFoundException"
 EXISTS = "FileAlreadyExistsException"
+NO_SUCH_SYSTEM = ("No FileSystem for scheme", "ClassNotFoundException")
+CONNECTOR = (
+    "it has no connector to this file system: add one of its Hadoop's version, for s3a "
+    "--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:VERSION"
+)
 
 
 class Hadoop:
@@ -148,6 +153,8 @@ class HadoopPlace:
                 else:
                     found.append(_log_file(match, named=alone))
         except Py4JJavaError as error:
+            if _lacks_connector(error):
+                raise SourceError(f"Spark cannot read {wanted}", hint=CONNECTOR) from error
             raise unreadable(wanted, _gist(error)) from error
         return found
 
@@ -179,6 +186,10 @@ def _is(error: Py4JJavaError, name: str) -> bool:
     return name in error.java_exception.getClass().getName()
 
 
+def _lacks_connector(error: Py4JJavaError) -> bool:
+    return any(words in _gist(error) for words in NO_SUCH_SYSTEM)
+
+
 def _gist(error: Py4JJavaError) -> str:
     return str(error.java_exception.toString()).splitlines()[0][:300]
 
@@ -192,6 +203,8 @@ def _explained(address: str) -> Iterator[None]:
             raise FileNotFoundError(address) from error
         if "No space left" in _gist(error) or "DSQuotaExceeded" in _gist(error):
             raise disk_full(address) from error
+        if _lacks_connector(error):
+            raise TablesError(f"Spark cannot write to {address}", hint=CONNECTOR) from error
         raise TablesError(
             f"{address} cannot be used: {_gist(error)}",
             hint="check the address, and the settings of its file system (--conf)",

@@ -31,7 +31,8 @@ from pyspark.sql import SparkSession
 from rollcall.pipeline.errors import SparkError
 
 OLDEST_JAVA = 17
-JAVA_END_SECONDS = 120.0
+JAVA_END_SECONDS = 30.0
+ARCHIVE_SECONDS = 120.0
 LOCAL = re.compile(r"local(\[.*\])?")
 
 ALWAYS = {
@@ -143,25 +144,25 @@ def open_session(config: SessionConfig, name: str = "rollcall") -> Iterator[Spar
             finally:
                 context.stop()
         except BaseException:
-            _end_java(at_once=makes_archive)
+            _end_java(0.0 if makes_archive else JAVA_END_SECONDS)
+            if makes_archive:
+                config.unfinished_archive.unlink(missing_ok=True)
             raise
-        if makes_archive:
-            _end_java()
+        if makes_archive and config.archive is not None:
+            _end_java(ARCHIVE_SECONDS)
             with suppress(OSError):  # no archive, then
-                config.unfinished_archive.replace(config.archive or "")
+                config.unfinished_archive.replace(config.archive)
 
 
-def _end_java(*, at_once: bool = False) -> None:
-    """Java ends when its input does, and tidies up; here it is waited for."""
+def _end_java(patience: float) -> None:
+    """Java ends when its input does, and tidies up: it is given so many seconds for that."""
     gateway: Any = SparkContext._gateway
     if gateway is None or gateway.proc is None:
         return
     SparkContext._gateway = SparkContext._jvm = None
-    if at_once:
-        gateway.proc.kill()
     gateway.proc.stdin.close()
     try:
-        gateway.proc.wait(JAVA_END_SECONDS)
+        gateway.proc.wait(patience)
     except subprocess.TimeoutExpired:
         gateway.proc.kill()
         gateway.proc.wait()

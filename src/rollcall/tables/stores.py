@@ -118,7 +118,8 @@ class LocalStore:
 
     def absent(self) -> Sequence[str]:
         above = (self.root, *self.root.parents)
-        return [str(folder) for folder in above if not folder.exists()]
+        with _explained(self.root):
+            return [str(folder) for folder in above if not folder.exists()]
 
     def remove_empty(self, folders: Iterable[str]) -> None:
         with suppress(OSError):
