@@ -85,6 +85,15 @@ def test_both_charts_are_drawn(browser: Browser) -> None:
     assert titles[1:] == ["Library versions over time", "Broker starts"]
 
 
+MARKS = "Chart.getChart(document.querySelectorAll('canvas')[{}]).scales.{}.ticks.map(t => t.label)"
+
+
+def test_no_mark_of_an_axis_says_the_same_twice(browser: Browser) -> None:
+    for chart, axis in ((0, "x"), (0, "y"), (1, "x"), (1, "y")):
+        marks = [mark for mark in browser.run(MARKS.format(chart, axis)) if mark]
+        assert len(marks) == len(set(marks)) > 0, marks
+
+
 def test_a_table_is_filtered_by_words(browser: Browser) -> None:
     everything = len(browser.run(TEXT))
     type_in = (
@@ -132,3 +141,6 @@ def test_every_report_is_a_page_too(command: str, tmp_path: Path) -> None:
         browser.open(page)
         assert browser.run("document.title") != "owned"
         assert browser.complaints == []
+        titles = browser.run("[...document.querySelectorAll('h2')].map(h => h.textContent)")
+        assert ("Library versions over time" in titles) is (command != "restarts")
+        assert titles[0] in ("Clients", "Brokers", "Complaints")

@@ -40,6 +40,8 @@ class Answer:
     """Lines about a thing, the first a heading; empty when there are none."""
     is_shown: Callable[[Any], bool] = _all
     """Whether the text lists it."""
+    about_clients: bool = True
+    """Whether a chart of their libraries belongs on the page."""
 
 
 def show(answer: Answer, asked: Asked, reader: Reader) -> None:

@@ -13,7 +13,7 @@ from rollcall.cli.page import page
 from rollcall.cli.report_answer import Answer
 from rollcall.errors import RollcallError
 from rollcall.reports import restarts
-from rollcall.reports.over_time import versions_over_time
+from rollcall.reports.over_time import OverTime, versions_over_time
 from rollcall.reports.reading import Reader
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -59,7 +59,8 @@ def write_page(answer: Answer, html: Path, reader: Reader) -> None:
         columns=answer.columns,
         cells=[answer.cells(it) for it in answer.things],
         details=[answer.details(it) for it in answer.things] if answer.details else (),
-        over_time=versions_over_time(reader),
+        listed=answer.listed,
+        over_time=versions_over_time(reader) if answer.about_clients else OverTime((), {}),
         restarts=restarts(reader),
     )
     try:

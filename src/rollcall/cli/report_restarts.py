@@ -31,6 +31,7 @@ def report_restarts(asked: Asked) -> None:
         flat=flat_broker,
         columns=("broker", "address", "software", "started", "restarts", "what else"),
         cells=_cells,
+        about_clients=False,
     )
     show(answer, asked, reader)
 

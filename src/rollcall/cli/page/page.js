@@ -100,12 +100,13 @@ function canvas(title, height) {
 function showVersions({ days, series }) {
   if (!days.length) return;
   new Chart(canvas("Library versions over time"), {
-    type: "line",
+    type: days.length > 1 ? "line" : "bar",
     data: {
       labels: days,
       datasets: series.map((each, place) => ({
         ...each,
         fill: place === 0 ? "origin" : "-1",
+        maxBarThickness: 160,
         pointRadius: days.length > 40 ? 0 : 2,
         borderWidth: 1,
         borderColor: COLOURS[place % COLOURS.length],
@@ -116,18 +117,32 @@ function showVersions({ days, series }) {
       animation: false,
       maintainAspectRatio: false,
       interaction: { mode: "index", intersect: false },
-      scales: { y: { stacked: true, beginAtZero: true, title: { display: true, text: "applications" } } },
+      scales: {
+        x: { stacked: true },
+        y: { stacked: true, beginAtZero: true, ticks: { precision: 0 }, title: { display: true, text: "applications" } },
+      },
     },
   });
 }
 
+const MINUTE = 60_000, DAY = 1440 * MINUTE;
+const STEPS = [1, 5, 15, 60, 180, 360, 720, 1440, 2 * 1440, 7 * 1440, 14 * 1440, 28 * 1440, 91 * 1440].map((each) => each * MINUTE);
+
+// An axis that begins, ends and is marked at whole minutes, hours or days: no mark says the same twice.
+function wholeSteps(times) {
+  const low = Math.min(...times), high = Math.max(...times);
+  const step = STEPS.find((each) => (high - low) / each <= 7) ?? STEPS.at(-1) * Math.ceil((high - low) / STEPS.at(-1) / 7);
+  return { step, first: Math.floor(low / step) * step, last: (Math.floor(high / step) + 1) * step };
+}
+
 function showStarts({ brokers, points }) {
   if (!points.length) return;
+  const { step, first, last } = wholeSteps(points.map((point) => point.x));
   const time = (value) => new Date(value).toISOString().slice(0, 16).replace("T", " ");
   const colour = (point) => (point.raw?.flapping ? "#d62728" : "#1f77b4");
   new Chart(canvas("Broker starts", Math.max(180, 90 + 18 * brokers.length)), {
     type: "scatter",
-    data: { datasets: [{ data: points, pointRadius: 5, pointBackgroundColor: colour, pointBorderColor: colour }] },
+    data: { datasets: [{ data: points, clip: false, pointRadius: 5, pointBackgroundColor: colour, pointBorderColor: colour }] },
     options: {
       animation: false,
       maintainAspectRatio: false,
@@ -136,7 +151,10 @@ function showStarts({ brokers, points }) {
         tooltip: { callbacks: { label: (item) => `${brokers[item.raw.y]}: ${time(item.raw.x)} UTC${item.raw.flapping ? ", flapping" : ""}` } },
       },
       scales: {
-        x: { type: "linear", ticks: { callback: time, maxRotation: 0, autoSkip: true, maxTicksLimit: 8 } },
+        x: {
+          type: "linear", min: first, max: last,
+          ticks: { stepSize: step, callback: (value) => time(value).slice(0, step < DAY ? 16 : 10), maxRotation: 0, autoSkip: true },
+        },
         y: { min: -1, max: brokers.length, reverse: true, ticks: { stepSize: 1, autoSkip: false, callback: (row) => brokers[row] ?? "" } },
       },
     },
@@ -147,7 +165,7 @@ add(main, "h1", data.title);
 add(main, "p", data.headline, "headline");
 const basis = add(main, "ul", null, "basis");
 for (const line of data.rests_on) add(basis, "li", line);
-add(main, "h2", data.details.length ? "Clients (a click on one shows the evidence and what to do)" : "All");
+add(main, "h2", data.listed + (data.details.length ? " (a click on one shows the evidence and what to do)" : ""));
 showTable(data.columns, data.rows, data.details);
 showVersions(data.over_time);
 showStarts(data.starts);
