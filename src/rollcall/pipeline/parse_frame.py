@@ -59,7 +59,8 @@ def with_frame(lines: DataFrame, settings: SourceSettings) -> DataFrame:
     completed = F.col("level").isNotNull() & (verb == "Completed")
     kind = F.when(request.startswith('request:{"'), JSON).otherwise(TEXT)
     return (
-        lines.withColumn("text", in_kafkas_layout(tidy(F.col("value")), layout))
+        lines.withColumn("octets", F.octet_length("value"))
+        .withColumn("text", in_kafkas_layout(tidy(F.col("value")), layout))
         .withColumn("words", F.split("text", " ", WORDS))
         .withColumns({"date": date, "time": time, "level": F.when(level.isin(*LEVELS), level)})
         .transform(with_instant, settings.zone)

@@ -9,10 +9,12 @@ lines, and read as JSON once for all of them (`read`).
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+import re
+
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from rollcall.pipeline.parse_frame import JSON
+from rollcall.pipeline.parse_marks import NAME, THROTTLE, TOTAL, WHO
 
 SHAPE = "H"
 REQUEST = ',"request":'
@@ -20,14 +22,20 @@ CONNECTION = ',"connection":"'
 EXTRAS = '},"'
 """Comes before the fields that only some lines have, and nowhere else in a tail."""
 
+NAMES = {TOTAL: '"totalTimeMs":', THROTTLE: '"throttleTimeMs":', WHO: '"securityProtocol":'}
+"""What stands at these places of a tail."""
 LONGEST_KEY = 5
 KEY = '"requestHeader":{"requestApiKey":'
 API_VERSIONS = 18
 ASKED_BY_REPLICAS = (1, 2, 23)
 """Fetch, ListOffsets and OffsetForLeaderEpoch."""
 NO_REPLICA = f'{REQUEST}{{"replicaId":-1,'
-# These four begin with literal text, as Java then skips ahead to it.
-BODIES = rf"(?s){REQUEST}(.*){CONNECTION}"
+# These begin with literal text, as Java then skips ahead to it.
+TOLD = (
+    rf'{REQUEST}\{{("clientSoftwareName":"{NAME}","clientSoftwareVersion":"{NAME}")\}},"response":'
+)
+ANSWERED = ',"response":{"errorCode":0,"apiKeys":'
+ANSWER = rf"{re.escape(ANSWERED)}\[([^\]]*)\]"
 REPLICA = rf'{REQUEST}\{{(?:"clusterId":"[^"]*",)?"replica(?:State":\{{"replicaI|I)d":(-?\d+)'
 EARLY_ERROR = r',"response":\{(?:"throttleTimeMs":-?\d+,)?(?:"allow\w+":\w+,)?"errorCode":(-?\d+)'
 LATE_ERROR = rf'"errorCode":(-?\d+)\}}{CONNECTION}'
@@ -36,8 +44,6 @@ CODE_IS_LAST = (3, 9)
 """Metadata and OffsetFetch."""
 HAVE_NO_CODE = (0, 2, 8)
 """Produce, ListOffsets and OffsetCommit have codes of partitions only."""
-
-RANGES = r'"apiKeys":(\[[^\]]*\])'
 
 WANTED = """
     isForwarded BOOLEAN,
@@ -48,37 +54,30 @@ WANTED = """
     securityProtocol STRING, principal STRING, listener STRING,
     clientInformation STRUCT<softwareName: STRING, softwareVersion: STRING>
 """
-ANSWER = "ARRAY<STRUCT<apiKey: INT, minVersion: INT, maxVersion: INT>>"
+RANGES = "ARRAY<STRUCT<apiKey: INT, minVersion: INT, maxVersion: INT>>"
 
 
-def with_head(ends: DataFrame) -> DataFrame:
-    """`head` is the header of the request at its commas: isForwarded, key, version, correlation
-    id, and all that follows. The first brace ends it, unless a client id has one."""
-    whole = F.substring_index("payload", "}" + REQUEST, 1)
-    return (
-        ends.withColumn("head", F.when(F.col("kind") == JSON, F.split("front", "}", 3)))
-        .withColumns(
-            {
-                "head": F.when(F.get("head", 1).startswith(REQUEST), F.get("head", 0)),
-                "body": F.get("head", 1),
-            }
-        )
-        .withColumn("head", F.when(F.col("kind") == JSON, F.coalesce("head", whole)))
-        .withColumn("head", F.split("head", ",", 5))
-        .withColumn("api", F.substring(F.get("head", 1), len(KEY) + 1, LONGEST_KEY).try_cast("int"))
-    )
+def cut_head(pieces: Column, payload: Column) -> Column:
+    """The header of the request at its commas: isForwarded, key, version, correlation id, and all
+    that follows. The first brace ends it, unless a client id has one."""
+    simple = F.when(F.get(pieces, 1).startswith(REQUEST), F.get(pieces, 0))
+    return F.split(F.coalesce(simple, F.substring_index(payload, "}" + REQUEST, 1)), ",", 5)
 
 
-def cut_request() -> Column:
+def cut_api(head: Column) -> Column:
+    return F.substring(F.get(head, 1), len(KEY) + 1, LONGEST_KEY).try_cast("int")
+
+
+def cut_request(head: Column) -> Column:
     """The head without the correlation id, which differs from line to line."""
-    whole = F.concat_ws(",", *(F.get("head", place) for place in (0, 1, 2, 4)))
-    return F.when(F.get("head", 3).startswith('"correlationId":'), whole)
+    whole = F.concat_ws(",", *(F.get(head, place) for place in (0, 1, 2, 4)))
+    return F.when(F.get(head, 3).startswith('"correlationId":'), whole)
 
 
-def take_tail(end: Column) -> Column:
+def take_tail(pieces: Column) -> Column:
     """All from the connection on. It is what lies between the last brace of the bodies and the
     first that ends the line, unless there is one in a principal or nothing was answered."""
-    return F.try_element_at(F.split(end, "}"), F.lit(-3))
+    return F.try_element_at(pieces, F.lit(-3))
 
 
 def find_tail(taken: Column, payload: Column) -> Column:
@@ -87,8 +86,9 @@ def find_tail(taken: Column, payload: Column) -> Column:
     return F.when(taken.startswith(CONNECTION), taken).otherwise(sure)
 
 
-def cut_bodies(payload: Column) -> Column:
-    return F.regexp_extract(payload, BODIES, 1)
+def is_answer(listed: Column) -> Column:
+    """No client can write this: a quote in its texts is escaped."""
+    return F.get(listed, 0).endswith(ANSWERED)
 
 
 def cut_replica(payload: Column) -> Column:
@@ -113,12 +113,8 @@ def read(request: Column, who: Column) -> Column:
 
 
 def connection_of(part: Column) -> Column:
-    return F.substring(part, len(CONNECTION), F.length(part) - len(CONNECTION))
-
-
-def cut_answer(bodies: Column) -> Column:
-    return F.regexp_extract(bodies, RANGES, 1)
+    return F.get(F.split(part, '"', 5), 3)
 
 
 def ranges(answer: Column) -> Column:
-    return F.from_json(answer, ANSWER)
+    return F.from_json(F.concat(F.lit("["), answer, F.lit("]")), RANGES)

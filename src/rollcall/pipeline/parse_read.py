@@ -9,6 +9,7 @@ from rollcall.catalog import known_apis
 from rollcall.pipeline import parse_json, parse_text
 from rollcall.pipeline.methods import in_a_new_method
 from rollcall.pipeline.parse_cut import NO_FORM
+from rollcall.pipeline.parse_marks import NAME
 from rollcall.pipeline.schema import RANGES, REJECTED, REQUEST, SKIPPED
 from rollcall.pipeline.settings import SourceSettings
 
@@ -23,14 +24,8 @@ CHOSEN_TEXTS = (
     *("connection", "listener", "principal", "client_id", "software_name", "software_version"),
 )
 
-# An ApiVersions request, JSON or text. Valid names only: a broker refuses others, and does not
-# keep them (KIP-511).
-NAME = r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?"
-NAMES = (
-    rf'^(?:\{{"clientSoftwareName":"|client_software_name=)({NAME})'
-    rf'(?:","clientSoftwareVersion":"|,client_software_version=)({NAME})'
-    r'(?:"\},"response":|,_tagged_fields=\{\}\},response:)'
-)
+TOLD = rf"^\W*\w+\W+({NAME})\W+\w+\W+({NAME})\W*$"
+"""Names and values of an ApiVersions request, JSON or text."""
 EARLY_FACTS = ("api_key", "api_version", "forwarded", "total_us", "throttle_us")
 PARTY = 5
 """How many parts `parse_text.read_who` finds."""
@@ -47,7 +42,7 @@ def read_cuts(cuts: DataFrame, settings: SourceSettings) -> DataFrame:
 
     Of `json` on the one hand and `head` and `party` on the other, one is null.
     """
-    request, who, bodies = F.col("request"), F.col("who"), F.col("bodies")
+    request, who, told = F.col("request"), F.col("who"), F.col("told")
     named = parse_json.connection_of(F.col("connection"))
     is_request = F.col("outcome") == REQUEST
     return (
@@ -57,8 +52,8 @@ def read_cuts(cuts: DataFrame, settings: SourceSettings) -> DataFrame:
                 "json": F.when(is_json(), parse_json.read(request, who)),
                 "head": F.when(~is_json(), parse_text.read_request(request)),
                 "party": F.when(~is_json(), parse_text.read_who(who)),
-                "told_name": F.when(bodies.rlike(NAMES), F.regexp_extract(bodies, NAMES, 1)),
-                "told_version": F.regexp_extract(bodies, NAMES, 2),
+                "told_name": found(told, TOLD, 1),
+                "told_version": found(told, TOLD, 2),
             }
         )
         .withColumns(
@@ -70,6 +65,7 @@ def read_cuts(cuts: DataFrame, settings: SourceSettings) -> DataFrame:
         .withColumns({name: F.when(is_request, fact) for name, fact in what_facts().items()})
         .withColumns({name: F.when(is_request, F.col(name)) for name in EARLY_FACTS})
         .transform(in_a_new_method, "asked")
+        .withColumn("ends", F.split(F.regexp_replace("connection", ENDS, "$1 $2"), " "))
         .withColumns({name: F.when(is_request, fact) for name, fact in who_facts().items()})
         .transform(in_a_new_method, "told")
         .withColumns({name: short(F.col(name)) for name in CHOSEN_TEXTS})
@@ -118,8 +114,8 @@ def outcome_of_parts() -> Column:
 def who_facts() -> dict[str, Column]:
     client_id = F.coalesce("json.requestHeader.clientId", nullif(F.get("head", 3), "null"))
     return {
-        "broker": F.coalesce("broker", address(1)),
-        "host": F.coalesce(address(2), found(F.col("connection"), OLD_PEER, 1)),
+        "broker": F.coalesce("broker", F.when(F.size("ends") == 2, F.get("ends", 0))),
+        "host": F.coalesce(F.get("ends", 1), found(F.col("connection"), OLD_PEER, 1)),
         "connection": F.substring_index("connection", "/", -1),
         "security_protocol": either("json.securityProtocol", 0),
         "listener": either("json.listener", 1),
@@ -142,7 +138,7 @@ def what_facts() -> dict[str, Column]:
         "deprecated": deprecated,
         "replica_id": F.coalesce("replica_id", F.get("head", 2)).try_cast("int"),
         "error_code": F.col("error_code").try_cast("int"),
-        "answer": F.when(F.col("api_key") == API_VERSIONS, answer_of(F.col("bodies"))),
+        "answer": nullif(F.col("answer"), ""),
     }
 
 
@@ -164,16 +160,10 @@ def software(what: str, known: Column) -> Column:
     return F.when(~F.col("forwarded"), said)
 
 
-def answer_of(bodies: Column) -> Column:
-    """The part of an ApiVersions answer that holds the ranges; null where it is an error."""
-    good = F.when(F.col("error_code") == "0", parse_json.cut_answer(bodies))
-    return nullif(F.when(is_json(), good).otherwise(parse_text.cut_answer(bodies)), "")
-
-
 def ranges_of(answer: Column) -> Column:
     """The ranges by key, so that the same ones are equal."""
     json, text = parse_json.ranges(answer).cast(RANGES), parse_text.ranges(answer).cast(RANGES)
-    return F.sort_array(F.when(answer.startswith("["), json).otherwise(text))
+    return F.sort_array(F.when(answer.startswith('{"'), json).otherwise(text))
 
 
 def either(json: str, part: int) -> Column:
@@ -182,10 +172,6 @@ def either(json: str, part: int) -> Column:
 
 def nullif(value: Column, nothing: str) -> Column:
     return F.nullif(value, F.lit(nothing))
-
-
-def address(end: int) -> Column:
-    return found(F.col("connection"), ENDS, end)
 
 
 def found(text: Column, regex: str, group: int) -> Column:
@@ -197,4 +183,5 @@ def short(text: Column) -> Column:
     cut = F.concat(
         F.substring(text, 1, LONGEST_TEXT), F.lit("#"), F.substring(F.sha2(text, 256), 1, 16)
     )
-    return F.when(F.length(text) > LONGEST_TEXT, cut).otherwise(text)
+    long = (F.octet_length(text) > LONGEST_TEXT) & (F.length(text) > LONGEST_TEXT)
+    return F.when(long, cut).otherwise(text)

@@ -8,15 +8,21 @@ imitates all of that can still forge a line; the JSON forms cannot be forged.
 
 from __future__ import annotations
 
+import re
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from rollcall.catalog import api_names
+from rollcall.pipeline.parse_marks import CONNECTION, NAME, RESPONSE_QUEUE, THROTTLE, TOTAL
+from rollcall.pipeline.parse_marks import WHO as PARTY
 
 SEPARATOR = "\x01"
 INT = r"-?\d+"
 # 0.11 writes decimals as its locale does.
 NUMBER = r"[0-9.,E\-]+"
+LONGEST_LINE = 2**30
+FROM = " from connection "
 PEER = r" from c(?:lient|onnection) [^ ;]+;totalTime:"
 BODY = rf"\{{(?:replica_id=({INT}),|[a-z_]\w*=|\}}(?:,response:| from connection ))"
 
@@ -52,65 +58,118 @@ HEADS = [
         rf"(?: ?ClientId: ?(?:None|Some\((.*?)\));)? ?BrokerId: ()"
     ),
 ]
+STARTS = ("request:RequestHeader(apiKey=", " apiVersion=", " clientId=")
+"""Of a head at its commas, from 1.0 on."""
+BEHIND_STARTS = rf"(?s)^ correlationId={INT}\) -- {BODY}.*$"
 HEAD = rf"(?s)^request:(?:{'|'.join(HEADS)}).*$"
 HEAD_PARTS = SEPARATOR.join(
     "".join(f"${4 * at + group}" for at in range(len(HEADS))) for group in (1, 2, 4, 3)
 )
 """API, version, replica id and client id: of each, all alternatives but one are empty."""
 
+NAMES = {TOTAL: "totalTime:", THROTTLE: "throttleTime:", PARTY: "securityProtocol:"}
+"""What stands at these places of a tail."""
+RESPONSE_QUEUE_NAME = "responseQueueTime:"
 # connection, total and throttle time, the shape of the times, and all behind the protocol
 TAIL = (
     rf"(?s)^.* from c(?:onnection|lient) ([^ ;]+);totalTime:({NUMBER}),(r)?(?:equestQ|q)ueueTime:"
     rf"{NUMBER},localTime:{NUMBER},remoteTime:{NUMBER}(?:,(t)hrottleTime:({NUMBER}))?"
     rf"(?:,responseQueueTime:{NUMBER})?,sendTime:{NUMBER}(?:,securityProtocol:(.*?))?"
-    rf"(?:,temporaryMemoryBytes:\d+)?(?:,messageConversionsTime:{NUMBER})? \([\w.$\-]+\)$"
+    rf"(?:,temporaryMemoryBytes:\d+)?(?:,messageConversionsTime:{NUMBER})?$"
 )
 TAIL_PARTS = SEPARATOR.join(
     (
-        *("", "$1", '"totalTimeMs":$2', "", "", ""),
-        *('"throttleTimeMs":$5', "$3$4", "", '"securityProtocol":$6'),
+        *("", "$1", "totalTime:$2", "", "", ""),
+        *("throttleTime:$5", "$3$4", "", "securityProtocol:$6"),
     )
 )
-"""In the places and under the names that JSON has for them."""
+"""In the places that a tail has for them, but the shape."""
 OLDEST, OLD, NEW = "", "r", "rt"
 """The shapes: form A; B to D; E to G."""
 
 WHO = (
-    r'(?s)^"securityProtocol":([A-Z_]+),principal:(.*?)(?:,listener:([^,]*))?'
+    r"(?s)^securityProtocol:([A-Z_]+),principal:(.*?)(?:,listener:([^,]*))?"
     r"(?:,clientInformation:ClientInformation\(softwareName=([^,()]*), "
     r"softwareVersion=([^,()]*)\))?$"
 )
-NOBODY = '"securityProtocol":'
+NOBODY = "securityProtocol:"
 WHO_PARTS = "$1\x01$3\x01$4\x01$5\x01$2"
 """Security protocol, listener, software name and version, principal."""
+ASKS = "request:RequestHeader(apiKey=API_VERSIONS, "
+TOLD = (
+    rf"(?s)^{re.escape(ASKS)}apiVersion={INT}, clientId=.*?, "
+    rf"correlationId={INT}\) -- \{{(client_software_name={NAME},client_software_version={NAME}),"
+    r"_tagged_fields=\{\}\},response:"
+)
+ANSWERED = (",response:{error_code=0,api_keys=", ",response:{error_code=0,api_versions=")
 # The last answer in the line is the broker's own.
-RANGES = r"(?s)^.*,response:\{error_code=0,api_(?:keys|versions)=\[([^\]]*)\]"
+ANSWER = r"(?s)^.*,response:\{error_code=0,api_(?:keys|versions)=\[([^\]]*)\]"
 RANGE = r"\{api_key=(\d+),min_version=(\d+),max_version=(\d+)"
 
 
-def take_request(front: Column) -> Column:
-    """API, version, replica id and client id of a line of 1.0 to 2.7 that begins as most do."""
-    newer = front.startswith("request:RequestHeader(")
-    return F.when(newer, F.regexp_replace(front, HEAD, HEAD_PARTS)).otherwise(front)
+def cut_head(pieces: Column) -> Column:
+    """The start of a line of 1.0 to 2.7 at its commas, up to the client id, then the replica id of
+    its body; the last is something else if the client id has a comma, or the line another form."""
+    replica = F.regexp_replace(F.get(pieces, 3), BEHIND_STARTS, SEPARATOR + "$1")
+    return F.array(*(F.get(pieces, place) for place in range(3)), replica)
+
+
+def take_request(head: Column) -> Column:
+    """API, version, replica id and client id of a line that begins as most do."""
+    parts = [F.get(head, place) for place in range(4)]
+    simple = parts[3].startswith(SEPARATOR)
+    for part, start in zip(parts, STARTS, strict=False):
+        simple &= part.startswith(start)
+    api, version, client_id = (
+        F.substring(part, len(start) + 1, LONGEST_LINE)
+        for part, start in zip(parts, STARTS, strict=False)
+    )
+    separator = F.lit(SEPARATOR)
+    return F.when(simple, F.concat(api, separator, version, parts[3], separator, client_id))
 
 
 def find_request(taken: Column, payload: Column) -> Column:
-    """The same of any line; what was there if there is none."""
-    missed = taken.startswith("request:")
-    return F.when(missed, F.regexp_replace(payload, HEAD, HEAD_PARTS)).otherwise(taken)
+    """The same of any line; the whole line if there is none."""
+    return F.when(taken.isNull(), F.regexp_replace(payload, HEAD, HEAD_PARTS)).otherwise(taken)
 
 
-def take_tail(end: Column) -> Column:
-    return F.regexp_replace(end, TAIL, TAIL_PARTS)
+def take_tail(pieces: Column) -> Column:
+    """The connection and all behind it; the times begin behind the last semicolon, unless a
+    principal has one."""
+    before, behind = (F.try_element_at(pieces, F.lit(place)) for place in (-2, -1))
+    connection = F.substring_index(before, FROM, -1)
+    return F.concat(F.lit(","), connection, F.lit(","), behind)
 
 
-def find_tail(taken: Column, payload: Column) -> Column:
-    found = F.regexp_replace(payload, TAIL, TAIL_PARTS)
-    return F.when(taken.startswith(SEPARATOR), taken).otherwise(found)
+def find_tail(taken: Column, payload: Column, parts: int) -> Column:
+    """What was taken at its commas, if that is a tail; else what a careful look finds."""
+    whole = F.split(F.regexp_replace(payload, TAIL, TAIL_PARTS), SEPARATOR, parts)
+    return F.when(is_tail(taken), taken).otherwise(whole)
 
 
-def cut_bodies(payload: Column) -> Column:
-    return F.substring_index(F.substring_index(payload, " -- {", -1), " from connection ", 1)
+def is_tail(taken: Column) -> Column:
+    """A tail of 1.0 to 2.7 that was cut at the right commas, and has nothing behind its owner."""
+    connection, party = F.get(taken, CONNECTION), F.get(taken, PARTY)
+    last = F.try_element_at(F.split(party, ","), F.lit(-1))
+    sure = (
+        (connection != F.col("peer"))
+        & F.get(taken, RESPONSE_QUEUE).startswith(RESPONSE_QUEUE_NAME)
+        & party.startswith(NAMES[PARTY])
+        & (party.endswith(")") | last.startswith("listener:"))
+    )
+    return F.coalesce(sure, F.lit(False))
+
+
+def shape(response_queue: Column) -> Column:
+    """Of the times: what a careful look left, or that of all tails which need none."""
+    simple = response_queue.startswith(RESPONSE_QUEUE_NAME)
+    return F.when(simple, NEW).otherwise(response_queue)
+
+
+def is_answer(listed: Column) -> Column:
+    """One bracket only: a client could have written any other before it."""
+    before = F.get(listed, 0)
+    return (F.size(listed) == 2) & (before.endswith(ANSWERED[0]) | before.endswith(ANSWERED[1]))
 
 
 def read_request(request: Column) -> Column:
@@ -129,8 +188,8 @@ def read_who(who: Column) -> Column:
 
 def api_key(name: Column) -> Column:
     """Of a number, or of any name that a release ever wrote."""
-    keys = F.create_map(*(F.lit(each) for pair in api_names().items() for each in pair))
-    return F.coalesce(name.try_cast("int"), F.try_element_at(keys, name))
+    keys = ", ".join(f"'{known}', {key}" for known, key in api_names().items())
+    return F.coalesce(name.try_cast("int"), F.try_element_at(F.expr(f"map({keys})"), name))
 
 
 def form_of(shape: Column, api: Column, who: Column) -> Column:
@@ -143,10 +202,6 @@ def form_of(shape: Column, api: Column, who: Column) -> Column:
         .when(F.get(who, 1) != "", "D")
         .otherwise("C")
     )
-
-
-def cut_answer(bodies: Column) -> Column:
-    return F.regexp_extract(bodies, RANGES, 1)
 
 
 def ranges(answer: Column) -> Column:

@@ -46,6 +46,10 @@ ALWAYS = {
     "spark.hadoop.parquet.enable.summary-metadata": "false",
     # what is kept between two steps is read a few times and gone: packing it costs more
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
+    # PySpark would tell Java the place of every call, which takes longer than the calls
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+    # one batch and one compaction of a stream need more than the 100 that Spark would keep
+    "spark.sql.codegen.cache.maxEntries": "1000",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.structuredLogging.enabled": "false",
@@ -54,6 +58,8 @@ ON_ONE_MACHINE = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
+    # nothing goes over a network, and what stays in memory costs more to pack than to move
+    "spark.shuffle.compress": "false",
     "spark.executor.heartbeatInterval": "2s",
 }
 IF_SMALL = {

@@ -54,7 +54,7 @@ def sum_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
 
 def count_by_parts(cuts: DataFrame) -> DataFrame:
     rejected = F.col("reason").isNotNull()
-    value, total, throttle = F.col("value"), F.col("total_us"), F.col("throttle_us")
+    total, throttle = F.col("total_us"), F.col("throttle_us")
     alone = {
         "position": F.when(rejected, F.col("position")),
         "piece": F.when(rejected, F.substring("text", 1, LONGEST_PIECE)),
@@ -65,8 +65,8 @@ def count_by_parts(cuts: DataFrame) -> DataFrame:
         .groupBy(*SOURCE, "hour", "level", "reason", *PARTS, *alone)
         .agg(
             F.count(F.lit(1)).alias("lines"),
-            F.sum(F.octet_length(value) + 1).alias("bytes"),
-            F.max(F.when(rejected, F.length(value))).alias("length"),
+            F.sum(F.col("octets") + 1).alias("bytes"),
+            F.max(F.when(rejected, F.length("text"))).alias("length"),
             F.min("first_position").alias("first_position"),
             F.min("instant").alias("first_seen"),
             F.max("instant").alias("last_seen"),
