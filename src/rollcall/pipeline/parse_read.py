@@ -136,8 +136,8 @@ def what_facts() -> dict[str, Column]:
     return {
         "form": F.when(is_json(), json_form).otherwise(text_form),
         "deprecated": deprecated,
-        "replica_id": F.coalesce("replica_id", F.get("head", 2)).try_cast("int"),
-        "error_code": F.col("error_code").try_cast("int"),
+        "replica_id": number(F.coalesce("replica_id", F.get("head", 2))),
+        "error_code": number(F.col("error_code")),
         "answer": nullif(F.col("answer"), ""),
     }
 
@@ -172,6 +172,11 @@ def either(json: str, part: int) -> Column:
 
 def nullif(value: Column, nothing: str) -> Column:
     return F.nullif(value, F.lit(nothing))
+
+
+def number(text: Column) -> Column:
+    """A cast that fails is dear: most texts that are no number are empty."""
+    return nullif(text, "").try_cast("int")
 
 
 def found(text: Column, regex: str, group: int) -> Column:

@@ -189,7 +189,7 @@ def read_who(who: Column) -> Column:
 def api_key(name: Column) -> Column:
     """Of a number, or of any name that a release ever wrote."""
     keys = ", ".join(f"'{known}', {key}" for known, key in api_names().items())
-    return F.coalesce(name.try_cast("int"), F.try_element_at(F.expr(f"map({keys})"), name))
+    return F.coalesce(F.try_element_at(F.expr(f"map({keys})"), name), name.try_cast("int"))
 
 
 def form_of(shape: Column, api: Column, who: Column) -> Column:
