@@ -9,8 +9,8 @@ In reading order, first what happens to a line:
     settings       what the operator says of a source
     schema         the columns between the steps
     layout         the log4j pattern of a line
-    parse          a line to a request, a skip or a reject (parse_frame, parse_cut, parse_json,
-                   parse_text and parse_read are its parts)
+    parse          a line to a request, a skip or a reject (parse_frame, parse_cut, parse_marks,
+                   parse_json, parse_text and parse_read are its parts)
     methods        where one Java method ends, as it must not grow too large
     sums           requests to partial sums, in one pass
     roll_calls     lines of a roll call to rows of brokers
