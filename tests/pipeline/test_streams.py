@@ -18,7 +18,8 @@ from rollcall.pipeline.places import LocalPlace
 from rollcall.pipeline.recipes import request_logs
 from rollcall.pipeline.run import Result
 from rollcall.pipeline.settings import SourceSettings
-from rollcall.pipeline.topic_stream import Topic, TopicStream, topic_lines
+from rollcall.pipeline.topic import Topic, topic_lines
+from rollcall.pipeline.topic_stream import TopicStream
 from rollcall.tables.errors import TablesError
 from rollcall.tables.folder import make_tables, read_tables
 from rollcall.tables.stores import LocalStore

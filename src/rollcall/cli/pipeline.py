@@ -231,7 +231,7 @@ def stream(
     for_kafka = [each for each in conf or () if each.startswith("kafka.")]
     settings = session_config(master, [each for each in conf or () if each not in for_kafka])
     if source.startswith("kafka://"):
-        from rollcall.pipeline.topic_stream import Topic
+        from rollcall.pipeline.topic import Topic
 
         fields: dict[str, Any] = {"line_field": line_field, "broker_field": broker_field}
         topic = Topic.parse(source, options=tuple(parse_conf(for_kafka).items()), **fields)

@@ -38,6 +38,7 @@ and how it runs:
     progress       how far it is
     run            the logs that are there now
     folder_stream  a folder, again and again
+    topic          a topic's address, and its records as lines
     offsets        how many records a batch of a topic holds
     topic_stream   a topic, each line once
     compact        many parts to few; totals: what it adds up for the reports
