@@ -1,5 +1,6 @@
 """One folder with one cluster and one small set of tables, for all that the documentation shows."""
 
+import json
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from rollcall.catalog import ranges_of
 from tests.broker.running import ROLLCALL, RunningCluster, running_cluster
 
 FIRST_PORTS = {"PLAINTEXT": 19092, "KIP": 19192, "http": 19292}
@@ -34,7 +36,7 @@ STAND_INS = {
 """What is there instead of what a reader has."""
 
 OWNERS = "principal,client_id,owner\nUser:svc-legacy,*,legacy\n"
-ANSWER = '{"0": [0, 11], "1": [0, 17], "3": [0, 13], "18": [0, 4]}'
+ANSWER = json.dumps({key: list(pair) for key, pair in ranges_of("3.9").items()})
 """Files that a reader has."""
 
 SECONDS = 240
