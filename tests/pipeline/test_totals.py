@@ -13,15 +13,22 @@ from rollcall.tables.totals import SOURCES, TOTALS, total
 from rollcall.tables.writers import open_writer
 from tests.pipeline.running import line, lines, put, read
 
-ANSWER = '"response":{"apiKeys":[{"apiKey":1,"minVersion":4,"maxVersion":18}],'
+ASKED = {
+    "METADATA": "API_VERSIONS",
+    '"topics":[]': '"clientSoftwareName":"librdkafka","clientSoftwareVersion":"2.3.0"',
+    '"response":{"throttleTimeMs":0,"errorCode":0}': '"response":{"errorCode":0,"apiKeys":['
+    '{"apiKey":0,"minVersion":0,"maxVersion":9},{"apiKey":1,"minVersion":4,"maxVersion":18}'
+    '],"throttleTimeMs":0}',
+}
 
 
 def test_a_compaction_leaves_the_totals_of_its_tables(spark: SparkSession, tmp_path: Path) -> None:
     folder = tmp_path / "tables"
     for number in range(2):
         second = number * 12 * 86400
-        asked = line(99, second=second, api=18, version=3).replace("METADATA", "API_VERSIONS")
-        asked = asked.replace('"response":{', ANSWER)
+        asked = line(99, second=second, api=18, version=3)
+        for old, new in ASKED.items():
+            asked = asked.replace(old, new)
         text = lines(30, first=number * 30, second=second) + asked + "\n"
         read(spark, folder, put(tmp_path / f"{number}.log", text))
     before = clients(folder)
