@@ -106,4 +106,6 @@ def test_the_window_and_the_cluster_are_asked_for(tmp_path: Path) -> None:
     made = Made().roll_call(1, 1, start_time=hour(0)).roll_call(5, 2, start_time=hour(4))
     report = told(tmp_path, made, since=hour(3))
     assert [it.node_id for it in report.brokers] == [2]
-    assert told(tmp_path / "other", made, cluster="none").brokers == ()
+    made.roll_call(5, 3, start_time=hour(4), cluster="other")
+    report = told(tmp_path / "other", made, cluster="other")
+    assert [it.node_id for it in report.brokers] == [3]
