@@ -87,7 +87,8 @@ def test_a_list_is_one_row_as_long_as_it_is_told_and_another_when_it_comes_back(
     old, new = (f"[{{'api_key': 1, 'min_version': 0, 'max_version': {it}}}]" for it in (3, 4))
     told = [(1, old), (2, old), (3, new), (4, old), (5, old)]
     brokers = rows(*(at(f"2026-10-0{day}") | {"ranges": list_} for day, list_ in told), of=BROKERS)
-    found = ask(total(BROKER_LISTS, brokers), "day(first_seen), day(last_seen), ranges[1].max_version")
+    told_of = "day(first_seen), day(last_seen), ranges[1].max_version"
+    found = ask(total(BROKER_LISTS, brokers), told_of)
     assert found == [(1, 2, 3), (3, 3, 4), (4, 5, 3)]
 
 
