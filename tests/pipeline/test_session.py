@@ -1,5 +1,6 @@
 """The settings of a session, without starting one."""
 
+import re
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -36,6 +37,13 @@ def test_what_the_user_sets_wins_and_adds_to_javas_options() -> None:
     config = SessionConfig(conf=conf, small=True)
     assert config.settings()["spark.ui.enabled"] == "true"
     assert java_flags(config).endswith(f"{QUICK_START} -Dx=y")
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_a_collector_of_garbage_that_the_user_names_is_the_only_one(small: bool) -> None:
+    conf = {"spark.driver.extraJavaOptions": "-XX:+UseZGC"}
+    flags = java_flags(SessionConfig(conf=conf, small=small))
+    assert re.findall(r"Use\w+GC", flags) == ["UseZGC"]
 
 
 def test_the_first_session_makes_the_archive_and_later_ones_use_it(tmp_path: Path) -> None:

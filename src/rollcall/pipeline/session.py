@@ -48,6 +48,8 @@ ALWAYS = {
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
     # PySpark would tell Java the place of every call, which takes longer than the calls
     "spark.python.sql.dataFrameDebugging.enabled": "false",
+    # keys are long texts here: to look for them in a small map first costs more than it saves
+    "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
     # one batch and one compaction of a stream need more than the 100 that Spark would keep
     "spark.sql.codegen.cache.maxEntries": "1000",
     "spark.ui.enabled": "false",
@@ -58,18 +60,21 @@ ON_ONE_MACHINE = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
+    # sizes are known beforehand: to plan again after each step takes half a second of a batch
+    "spark.sql.adaptive.enabled": "false",
     # nothing goes over a network, and what stays in memory costs more to pack than to move
     "spark.shuffle.compress": "false",
     "spark.executor.heartbeatInterval": "2s",
 }
 IF_SMALL = {
     "spark.sql.shuffle.partitions": "1",
-    "spark.sql.adaptive.enabled": "false",
     # to compile Java for a few thousand lines takes longer than to do without
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 QUICK_START = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+FULL_SPEED = "-XX:+UseParallelGC"
+COLLECTOR = re.compile(r"-XX:\+Use\w+GC")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,13 +102,21 @@ class SessionConfig:
         if self.packages:
             chosen["spark.jars.packages"] = ",".join(self.packages)
         chosen |= self.conf
-        quick = QUICK_START if self.small and self.is_local else ""
-        mine = " ".join(
-            flags for flags in (_scratch_flags(), self._archive_flags(), quick) if flags
-        )
         theirs = chosen.get("spark.driver.extraJavaOptions", "")
+        mine = " ".join(
+            flags
+            for flags in (_scratch_flags(), self._archive_flags(), self._pace_flags(theirs))
+            if flags
+        )
         chosen["spark.driver.extraJavaOptions"] = f"{mine} {theirs}".strip()
         return chosen
+
+    def _pace_flags(self, theirs: str) -> str:
+        if not self.is_local:
+            return ""
+        flags = QUICK_START if self.small else FULL_SPEED
+        # Java does not start with two collectors of garbage
+        return COLLECTOR.sub("", flags).strip() if COLLECTOR.search(theirs) else flags
 
     @property
     def archive(self) -> Path | None:
