@@ -230,6 +230,22 @@ def test_text_that_a_client_chooses_moves_no_field(parse: Parse, form: str) -> N
     )
 
 
+def test_a_line_is_read_the_same_wherever_a_quick_look_at_its_ends_breaks_off(parse: Parse) -> None:
+    lengths = range(1, 500)
+    asks = "{replica_id=12,max_wait=1}"
+    of_text = [text_line("G", client_id="x" * n, body=asks, key="FETCH") for n in lengths]
+    of_json = [line(json_text(request='{"replicaId":12}', client=f'"{"x" * n}"')) for n in lengths]
+    for row, n in zip(parse(*of_text, *of_json), [*lengths, *lengths], strict=True):
+        assert row["replica"], n
+        assert row["client_id"][: min(n, 257)] == ("x" * n)[:256] + "#" * (n > 256)
+    of_text = [text_line("G", principal="x" * n) for n in lengths]
+    of_json = [json_line(principal="x" * n) for n in lengths]
+    for made in (of_text, of_json):
+        rows = parse(*made)
+        assert len({row["connection"] for row in rows} | {None}) == 2
+        assert [row["principal"][:256] for row in rows] == [("x" * n)[:256] for n in lengths]
+
+
 def test_long_texts_are_cut_with_a_hash(parse: Parse) -> None:
     rows = parse(json_line("é" * 256), json_line("é" * 257), json_line("é" * 256 + "x"))
     same, longer, other = (row["client_id"] for row in rows)

@@ -19,7 +19,7 @@ from rollcall.pipeline.settings import SourceSettings
 
 NO_FORM = "a request line in a form that no release of Kafka writes"
 
-PARTS = (*("shape", "request", "connection", "who", "told", "answer", "replica_id", "error_code"),)
+PARTS = ("shape", "request", "connection", "who", "told", "answer", "replica_id", "error_code")
 """Texts that say who sent what; all that `read_cuts` needs besides the frame."""
 
 FRONT_BYTES = 360

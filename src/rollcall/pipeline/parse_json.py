@@ -92,7 +92,8 @@ def is_answer(listed: Column) -> Column:
 
 
 def cut_replica(payload: Column) -> Column:
-    tells = F.col("api").isin(*ASKED_BY_REPLICAS) & ~F.col("body").startswith(NO_REPLICA)
+    none = F.coalesce(F.col("body").startswith(NO_REPLICA), F.lit(False))
+    tells = F.col("api").isin(*ASKED_BY_REPLICAS) & ~none
     return F.when(tells, F.regexp_extract(payload, REPLICA, 1))
 
 

@@ -60,7 +60,8 @@ HEADS = [
 ]
 STARTS = ("request:RequestHeader(apiKey=", " apiVersion=", " clientId=")
 """Of a head at its commas, from 1.0 on."""
-BEHIND_STARTS = rf"(?s)^ correlationId={INT}\) -- {BODY}.*$"
+# Not if it breaks off in a replica id.
+BEHIND_STARTS = rf"(?s)^ correlationId={INT}\) -- (?!\{{replica_id=-?\d*$){BODY}.*$"
 HEAD = rf"(?s)^request:(?:{'|'.join(HEADS)}).*$"
 HEAD_PARTS = SEPARATOR.join(
     "".join(f"${4 * at + group}" for at in range(len(HEADS))) for group in (1, 2, 4, 3)
