@@ -125,5 +125,6 @@ class Controller:
     async def _next_change(self, node: Connection, sent: int) -> None:
         while self._told <= sent:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), TICK_SECONDS)
+                async with asyncio.timeout(TICK_SECONDS):
+                    await self._news.wait()
             require_open(node)

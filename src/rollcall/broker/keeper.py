@@ -64,7 +64,8 @@ class Keeper:
             lived = time.monotonic() - began
             pause = FIRST_PAUSE if lived > LIVED_SECONDS else pause
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._stopping.wait(), pause)
+                async with asyncio.timeout(pause):
+                    await self._stopping.wait()
             pause = min(pause * 2, LONGEST_PAUSE)
 
     async def stop(self, seconds: float) -> None:
@@ -75,7 +76,8 @@ class Keeper:
             return
         process.terminate()
         try:
-            await asyncio.wait_for(process.wait(), seconds)
+            async with asyncio.timeout(seconds):
+                await process.wait()
         except TimeoutError:
             process.kill()
             await process.wait()

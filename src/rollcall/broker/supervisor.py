@@ -142,7 +142,8 @@ class ClusterSupervisor:
                 raise self._too_late(seconds)
             self._wake.clear()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), 1.0)
+                async with asyncio.timeout(1.0):
+                    await self._wake.wait()
 
     def _too_late(self, seconds: float) -> RollcallError:
         missing = [

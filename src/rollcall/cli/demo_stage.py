@@ -163,7 +163,8 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         process.stdin.close()
     process.send_signal(signal.SIGINT)
     try:
-        await asyncio.wait_for(process.wait(), SECONDS_TO_END)
+        async with asyncio.timeout(SECONDS_TO_END):
+            await process.wait()
     except TimeoutError:
         process.kill()
         _signal(process.pid, signal.SIGTERM)  # its Java, which tidies up by itself

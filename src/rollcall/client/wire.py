@@ -105,7 +105,8 @@ class Wire(asyncio.Protocol):
             return
         self._transport.close()
         try:
-            await asyncio.wait_for(asyncio.shield(self._gone), CLOSE_SECONDS)
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await asyncio.shield(self._gone)
         except TimeoutError:  # the peer does not take leave of TLS
             self._transport.abort()
 

@@ -60,14 +60,13 @@ ON_ONE_MACHINE = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "8",
-    # sizes are known beforehand: to plan again after each step takes half a second of a batch
-    "spark.sql.adaptive.enabled": "false",
     # nothing goes over a network, and what stays in memory costs more to pack than to move
     "spark.shuffle.compress": "false",
     "spark.executor.heartbeatInterval": "2s",
 }
 IF_SMALL = {
     "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
     # to compile Java for a few thousand lines takes longer than to do without
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
