@@ -62,6 +62,8 @@ ON_ONE_MACHINE = {
     "spark.sql.shuffle.partitions": "8",
     # nothing goes over a network, and what stays in memory costs more to pack than to move
     "spark.shuffle.compress": "false",
+    # so little is one file of a table
+    "spark.sql.adaptive.coalescePartitions.minPartitionSize": "8m",
     "spark.executor.heartbeatInterval": "2s",
 }
 IF_SMALL = {
