@@ -20,7 +20,7 @@ from rollcall.protocol.messages import Message
 
 ROLLCALL = (sys.executable, "-c", "from rollcall.cli import main; main()")
 START_SECONDS = 30.0
-PATIENCE = 10.0
+PATIENCE = 30.0
 
 T = TypeVar("T")
 

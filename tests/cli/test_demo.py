@@ -89,7 +89,7 @@ def running(folder: Path, *arguments: str, **environment: str) -> Iterator[Demo]
         ("[2/", 0),
         ("kafka-python is in", 0),
         ("broker 2: waiting", 0),
-        ("broker 2: down", 0),
+        ("broker 2: restarted", 0),
         ("$ rollcall generate-logs", 2),  # Spark is starting
         ("$ rollcall generate-logs", 12),  # Spark is at work
     ],

@@ -17,16 +17,16 @@ def test_lines_are_told_before_the_batch_ends(
 ) -> None:
     monkeypatch.setattr(progress, "SECONDS", 0.01)
     for number in range(3):
-        put(tmp_path / "logs" / f"{number}.log", lines(100, number * 100))
+        put(tmp_path / "logs" / f"{number}.log", lines(1000, number * 1000))
     told: list[Progress] = []
-    many_tasks = {"spark.sql.files.maxPartitionBytes": "5000"}
+    many_tasks = {"spark.sql.files.maxPartitionBytes": "20000"}
     with spark_settings(spark, many_tasks), a_job(spark, tmp_path / "tables") as job:
         run(job, [str(tmp_path / "logs")], told.append)
-    assert any(0 < each.lines < 300 and 0 < each.share < 1 for each in told)
+    assert any(0 < each.lines < 3000 and 0 < each.share < 1 for each in told)
     assert [each.lines for each in told] == sorted(each.lines for each in told)
     assert [each.share for each in told] == sorted(each.share for each in told)
     last = told[-1]
-    assert (last.files_done, last.files, last.lines, last.share) == (3, 3, 300, 1.0)
+    assert (last.files_done, last.files, last.lines, last.share) == (3, 3, 3000, 1.0)
 
 
 def test_the_time_left_is_that_of_the_bytes_that_are_left() -> None:
