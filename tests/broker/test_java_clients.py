@@ -35,8 +35,9 @@ def test_511_4_a_java_client_sees_the_cluster_and_is_known_by_its_name(
     cluster: RunningCluster, release: str
 ) -> None:
     client_id = f"java-{release}"
-    seen = looked(Release(release), "Look.java", cluster, client_id)
-    assert seen == [cluster.description["cluster_id"], "1", "3", "7", "[]"]
+    whole = [cluster.description["cluster_id"], "1", "3", "7", "[]"]
+    # on a busy machine a node may be off for a moment
+    eventually(lambda: looked(Release(release), "Look.java", cluster, client_id) == whole)
     lines = eventually(lambda: logged(cluster, client_id, "METADATA"))
     told = [line["clientInformation"] for line in lines]
     assert all(
