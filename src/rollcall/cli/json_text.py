@@ -8,7 +8,7 @@ use the same APIs, are written once.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from json.encoder import encode_basestring, encode_basestring_ascii
 from math import isfinite
 from typing import Any
@@ -17,33 +17,24 @@ from typing import Any
 def json_text(value: Any, *, ascii_only: bool) -> str:
     """Of dicts with text for keys, lists, tuples, text, numbers, booleans and None."""
     encode = encode_basestring_ascii if ascii_only else encode_basestring
-    names = _Names(encode)
+    in_one_line = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False, check_circular=False)
     written: dict[tuple[int, str], str] = {}
 
     def write(value: Any, indent: str) -> str:
+        if value.__class__ is str:
+            return encode(value)
+        if value.__class__ is int:
+            return repr(value)
         deeper = indent + "  "
         if isinstance(value, dict):
-            # what most values are is written here: a call for each would take twice as long
-            items = [
-                names[key]
-                + (
-                    encode(each)
-                    if each.__class__ is str
-                    else repr(each)
-                    if each.__class__ is int
-                    else write(each, deeper)
-                )
-                for key, each in value.items()
-            ]
+            items = [f"{encode(key)}: {write(each, deeper)}" for key, each in value.items()]
             return f"{{{deeper}{f',{deeper}'.join(items)}{indent}}}" if items else "{}"
         if isinstance(value, Rows):
-            items = _row_lines(value, ascii_only=ascii_only)
+            items = [in_one_line.encode(row) for row in value]
             return f"[{deeper}{f',{deeper}'.join(items)}{indent}]" if items else "[]"
         if isinstance(value, (list, tuple)):
             if (place := (id(value), indent)) not in written:
-                items = [
-                    encode(each) if each.__class__ is str else write(each, deeper) for each in value
-                ]
+                items = [write(each, deeper) for each in value]
                 text = f"[{deeper}{f',{deeper}'.join(items)}{indent}]" if items else "[]"
                 written[place] = text
             return written[place]
@@ -54,23 +45,6 @@ def json_text(value: Any, *, ascii_only: bool) -> str:
 
 class Rows(list[dict[str, Any]]):
     """Rows of a long list: each is written in one line, which Python's encoder does by itself."""
-
-
-class _Names(dict[str, str]):
-    """Keys as they are written: thousands of rows have the same."""
-
-    def __init__(self, encode: Callable[[str], str]) -> None:
-        super().__init__()
-        self._encode = encode
-
-    def __missing__(self, key: str) -> str:
-        text = self[key] = f"{self._encode(key)}: "
-        return text
-
-
-def _row_lines(rows: Iterable[dict[str, Any]], *, ascii_only: bool) -> list[str]:
-    encoder = json.JSONEncoder(ensure_ascii=ascii_only, allow_nan=False, check_circular=False)
-    return [encoder.encode(row) for row in rows]
 
 
 def _leaf(value: object, encode: Callable[[str], str]) -> str:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 COMMONEST = 3
 LISTED = 10
-ROLL_CALL_ROWS, UNDERSTOOD = "roll_call_rows", "skipped"
-"""A line of a roll call is no request: what was understood of them is counted as skipped."""
 
 
 class ProgressLine:
@@ -59,8 +57,9 @@ def result_json(result: Result, seconds: float) -> dict[str, Any]:
 
 
 def roll_calls_json(result: Result, seconds: float) -> dict[str, Any]:
+    """A line of a roll call is no request: what was understood of them is counted as skipped."""
     counts = {
-        ROLL_CALL_ROWS if name == UNDERSTOOD else name: value
+        "roll_call_rows" if name == "skipped" else name: value
         for name, value in asdict(result.counts).items()
         if name != "requests"
     }
@@ -83,9 +82,8 @@ def print_result(result: Result, seconds: float) -> None:
 
 def print_roll_calls(result: Result, seconds: float) -> None:
     counts = result.counts
-    rows = getattr(counts, UNDERSTOOD)
     print(
-        f"{counts.lines} lines of {counts.files} files: {rows} rows of roll calls, "
+        f"{counts.lines} lines of {counts.files} files: {counts.skipped} rows of roll calls, "
         f"{counts.rejected} rejected"
     )
     print_circumstances(result, seconds)

@@ -19,9 +19,6 @@ from rollcall.reports.flat import flat_basis, flat_impact
 from rollcall.reports.impact import MIN_DAYS, ClientImpact, Impact
 from rollcall.reports.reading import open_tables
 
-OWNER = ("owner",)
-"""A column where somebody said who owns what; else it would be the principal once more."""
-
 
 @with_options
 def report_impact(
@@ -72,7 +69,14 @@ def report_impact(
         listed="clients",
         things=report.clients,
         flat=flat_impact,
-        columns=("verdict", *OWNER[: report.has_owners], *CLIENT, "decided by", "requests"),
+        # without owners, theirs would be the principal once more
+        columns=(
+            "verdict",
+            *(["owner"] if report.has_owners else []),
+            *CLIENT,
+            "decided by",
+            "requests",
+        ),
         cells=partial(_cells, has_owners=report.has_owners),
         details=_detail,
         is_shown=lambda it: show_all or it.verdict is not Verdict.SAFE,
@@ -107,7 +111,7 @@ def _cells(it: ClientImpact, *, has_owners: bool) -> tuple[object, ...]:
     client = it.judgement.client
     return (
         it.verdict,
-        *(it.owner,)[:has_owners],
+        *([it.owner] if has_owners else []),
         client.principal,
         client.application,
         say.software(client),

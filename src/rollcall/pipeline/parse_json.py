@@ -14,7 +14,7 @@ import re
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from rollcall.pipeline.parse_marks import NAME, THROTTLE, TOTAL, WHO
+from rollcall.pipeline.parse_marks import NAME, REPLICA_APIS, THROTTLE, TOTAL, WHO
 
 SHAPE = "H"
 REQUEST = ',"request":'
@@ -27,8 +27,6 @@ NAMES = {TOTAL: '"totalTimeMs":', THROTTLE: '"throttleTimeMs":', WHO: '"security
 LONGEST_KEY = 5
 KEY = '"requestHeader":{"requestApiKey":'
 API_VERSIONS = 18
-ASKED_BY_REPLICAS = (1, 2, 23)
-"""Fetch, ListOffsets and OffsetForLeaderEpoch."""
 NO_REPLICA = f'{REQUEST}{{"replicaId":-1,'
 # These begin with literal text, as Java then skips ahead to it.
 TOLD = (
@@ -93,7 +91,7 @@ def is_answer(listed: Column) -> Column:
 
 def cut_replica(payload: Column) -> Column:
     none = F.coalesce(F.col("body").startswith(NO_REPLICA), F.lit(False))
-    tells = F.col("api").isin(*ASKED_BY_REPLICAS) & ~none
+    tells = F.col("api").isin(*REPLICA_APIS) & ~none
     return F.when(tells, F.regexp_extract(payload, REPLICA, 1))
 
 

@@ -9,16 +9,13 @@ from rollcall.catalog import known_apis
 from rollcall.pipeline import parse_json, parse_text
 from rollcall.pipeline.methods import in_a_new_method
 from rollcall.pipeline.parse_cut import NO_FORM
-from rollcall.pipeline.parse_marks import NAME
+from rollcall.pipeline.parse_marks import NAME, REPLICA_APIS
 from rollcall.pipeline.schema import RANGES, REJECTED, REQUEST, SKIPPED
 from rollcall.pipeline.settings import SourceSettings
 
 BROKEN = "the JSON of the request line is broken"
 NO_API = "a request of an API that is known under no such name"
 
-REPLICA_APIS = (1, 2, 23)
-"""Fetch, ListOffsets and OffsetForLeaderEpoch carry the id of the replica that asks."""
-API_VERSIONS = 18
 LONGEST_TEXT = 256
 CHOSEN_TEXTS = (
     *("connection", "listener", "principal", "client_id", "software_name", "software_version"),
@@ -155,8 +152,7 @@ def is_replica(settings: SourceSettings) -> Column:
 def software(what: str, known: Column) -> Column:
     """What an ApiVersions request tells, else what the broker knew of the connection; a
     forwarded request came on a connection of another broker."""
-    tells = (F.col("api_key") == API_VERSIONS) & F.col("told_name").isNotNull()
-    said = F.when(tells, F.col(f"told_{what}")).otherwise(nullif(known, "unknown"))
+    said = F.coalesce(F.col(f"told_{what}"), nullif(known, "unknown"))
     return F.when(~F.col("forwarded"), said)
 
 

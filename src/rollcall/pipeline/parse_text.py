@@ -93,7 +93,7 @@ WHO = (
     r"(?:,clientInformation:ClientInformation\(softwareName=([^,()]*), "
     r"softwareVersion=([^,()]*)\))?$"
 )
-NOBODY = "securityProtocol:"
+NOBODY = NAMES[PARTY]
 WHO_PARTS = "$1\x01$3\x01$4\x01$5\x01$2"
 """Security protocol, listener, software name and version, principal."""
 ASKS = "request:RequestHeader(apiKey=API_VERSIONS, "

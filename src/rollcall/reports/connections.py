@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rollcall.reports import sightings
 from rollcall.reports.reading import Reader
 from rollcall.reports.values import ClientKey
 from rollcall.tables.columns import CONNECTIONS
@@ -55,7 +56,7 @@ SELECT * EXCLUDE (person) FROM opened_by JOIN (
   FROM sightings GROUP BY person
 ) ON id = person
 """
-WHO = "cluster, principal, client_id, host"
+WHO = ", ".join(sightings.WHO)
 IDENTITY = f"{WHO}, software_name"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rollcall.reports.complaints import Complaint, Kind, Limits, Trouble, Unit
-from rollcall.reports.connections import make_opened
+from rollcall.reports.connections import WHO, make_opened
 from rollcall.reports.hearing import read_basis
 from rollcall.reports.question import EVERYTHING, Question
 from rollcall.reports.reading import Reader, Tables, open_tables
@@ -54,7 +54,7 @@ HAVING max(if(peak.broker IS NULL, 0, peak.per_hour)) > {limit} OR max(peak.per_
 ASKING = """
 CREATE TEMP TABLE asking AS
 SELECT who, asked, asked / opened AS ratio
-FROM (SELECT hash(cluster, principal, client_id, host) AS who, sum(requests) AS asked
+FROM (SELECT hash({whose}) AS who, sum(requests) AS asked
   FROM used WHERE api_key = {api} GROUP BY who)
 JOIN (SELECT who, sum(opened) AS opened FROM opened_by GROUP BY who) USING (who)
 """
@@ -64,7 +64,7 @@ SELECT {key}, flatten(list(versions)), max({{'ratio': ratio, 'host': host}}) AS 
   CAST(sum(requests) AS BIGINT)
 FROM (
   SELECT behaviour.*, ratio FROM behaviour
-  JOIN asking ON hash(cluster, principal, client_id, host) = who
+  JOIN asking ON hash({whose}) = who
   WHERE api_key = {api} AND ratio > {limit} AND asked >= {count}
 ) GROUP BY {key}
 """
@@ -201,10 +201,11 @@ def _floods(reader: Reader, limits: Limits) -> Iterator[Complaint]:
 
 def _asks_again(reader: Reader, limits: Limits) -> Iterator[Complaint]:
     """ApiVersions again and again on one connection: slow, and still good for nothing."""
-    reader.run(ASKING.format(api=API_VERSIONS))
+    reader.run(ASKING.format(api=API_VERSIONS, whose=WHO))
     limit = limits.per_connection(_usual(reader, USUAL_ASKING))
-    words = {"key": KEY, "api": API_VERSIONS, "limit": limit, "count": limits.least_requests}
-    for *key, versions, top, count in reader.rows(ASKS_AGAIN.format(**words)):
+    least = limits.least_requests
+    asks = ASKS_AGAIN.format(key=KEY, whose=WHO, api=API_VERSIONS, limit=limit, count=least)
+    for *key, versions, top, count in reader.rows(asks):
         yield Complaint(
             Kind.API_VERSIONS_FLOOD,
             ClientKey(*key),

@@ -34,14 +34,16 @@ _USAGE = {column.name: column for column in USAGE.columns}
 _HOURS = {column.name: column for column in CONNECTION_HOURS.columns}
 _BROKERS = {column.name: column for column in BROKERS.columns}
 _MONTH = key("month", TIME, "the month it begins")
+_PEAK = "STRUCT<per_hour: DOUBLE, broker: STRING>"
 _USED = (
     WHERE[0],
     *WHO,
     *(_USAGE[name] for name in ("api_key", "api_version")),
     REQUESTS,
     *(_USAGE[name] for name in ("answered", "errors", "unsupported", "throttled")),
+    Column("peak", _PEAK, Merge.MAX, "most requests an hour at one broker, and which"),
+    *SEEN,
 )
-_PEAK = "STRUCT<per_hour: DOUBLE, broker: STRING>"
 
 BROKER_HOURS = Table(
     "broker_hours",
@@ -60,12 +62,7 @@ BROKER_HOURS = Table(
 DAY_USAGE = Table(
     "day_usage",
     "Per day and client, without replica traffic and forwarded requests: what it used.",
-    (
-        key("day", TIME, "the day it begins"),
-        *_USED,
-        Column("peak", _PEAK, Merge.MAX, "most requests an hour at one broker, and which"),
-        *SEEN,
-    ),
+    (key("day", TIME, "the day it begins"), *_USED),
 )
 
 MONTH_USAGE = Table(
@@ -74,8 +71,6 @@ MONTH_USAGE = Table(
     (
         _MONTH,
         *_USED,
-        Column("peak", _PEAK, Merge.MAX, "most requests an hour at one broker, and which"),
-        *SEEN,
         Column("days", NUMBER, Merge.BITS, "days of the month with a request; bit 0 is the 1st"),
     ),
 )
