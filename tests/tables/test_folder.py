@@ -136,6 +136,16 @@ def test_a_mark_that_is_not_ours_is_refused(tmp_path: Path) -> None:
         make_tables(LocalStore(tmp_path), "tests")
 
 
+def test_a_mark_that_its_maker_died_over_is_made_again(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    store.write("tables.json", b"")
+    with pytest.raises(MissingTablesError):
+        read_tables(store)
+    make_tables(store, "tests")
+    assert read_tables(store).live == ()
+    assert not make_tables(store, "tests")
+
+
 def test_tables_of_a_newer_layout_are_refused_with_who_made_them(tmp_path: Path) -> None:
     store = mark(tmp_path, layout=2, made_by="rollcall 9.1")
     with pytest.raises(TablesError, match="layout 2, this rollcall knows 1") as error:

@@ -106,15 +106,21 @@ def make_tables(store: Store, made_by: str) -> bool:
         check_mark(store)
         return False
     except MissingTablesError:
-        if strangers := [entry.name for entry in store.list("")]:
+        if strangers := [entry.name for entry in store.list("") if entry.name != MARK]:
             raise _not_ours(store, strangers) from None
-        mark = {"layout": LAYOUT, "made_by": made_by}
-        return store.create(MARK, json.dumps(mark).encode() + b"\n")
+        mark = json.dumps({"layout": LAYOUT, "made_by": made_by}).encode() + b"\n"
+        if store.create(MARK, mark):
+            return True
+        if not store.read(MARK):
+            store.write(MARK, mark)
+        return False
 
 
 def check_mark(store: Store) -> None:
     try:
-        mark = json.loads(store.read(MARK))
+        if not (content := store.read(MARK)):  # who made it died over it
+            raise FileNotFoundError
+        mark = json.loads(content)
         layout = int(mark["layout"])
     except FileNotFoundError:
         raise MissingTablesError(
