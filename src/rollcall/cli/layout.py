@@ -33,6 +33,10 @@ class Column:
         fits = cell_width(text) <= self.width
         return [self.padded(line) for line in ([text] if fits else wrap(text, self.width))]
 
+    @property
+    def as_format(self) -> str:
+        return f"{{:{'>' if self.is_right else '<'}{self.width}}}"
+
     def padded(self, text: str) -> str:
         blanks = " " * (self.width - cell_width(text))
         return blanks + text if self.is_right else text + blanks
@@ -41,14 +45,16 @@ class Column:
 @dataclass(frozen=True)
 class Layout:
     bands: Sequence[Sequence[Column]]
+    in_one_line: str | None = None
+    """How to format a row of plain text, where all of it fits into one line."""
 
     @classmethod
     def of(cls, rows: Sequence[Row], right: Sequence[int], width: int | None) -> "Layout":
         """For these rows, the heading among them; without a width, a row is one line."""
-        widths = [[cell_width(cell) for cell in cells] for cells in zip(*rows, strict=True)]
+        widths = [_widths(cells) for cells in zip(*rows, strict=True)]
         whole = [Column(index, max(of), index in right) for index, of in enumerate(widths)]
         if width is None or _width_of(whole) <= width:
-            return cls([whole])
+            return cls([whole], GAP.join(column.as_format for column in whole))
         bands: list[list[Column]] = [[]]
         for index, of in enumerate(widths):
             column = Column(index, min(_usual(of), width - len(INDENT)), index in right)
@@ -67,6 +73,9 @@ class Layout:
         )
 
     def lines(self, row: Row) -> Iterator[str]:
+        if self.in_one_line is not None and all(map(str.isascii, row)):
+            yield self.in_one_line.format(*row).rstrip()
+            return
         for number, band in enumerate(self.bands):
             cells = [column.lines(row) for column in band]
             for parts in zip_longest(*cells):
@@ -108,6 +117,11 @@ def wrap(text: str, width: int) -> list[str]:
         else:
             lines += chop_cells(piece, width)
     return [line.strip() for line in lines if line.strip()] or [""]
+
+
+def _widths(cells: Row) -> list[int]:
+    plain = "".join(cells).isascii()
+    return [*map(len if plain else cell_width, cells)]
 
 
 def cell_width(text: str) -> int:

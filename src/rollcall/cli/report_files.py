@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
+from rollcall import reports
 from rollcall.cli.json_text import Rows
 from rollcall.cli.output import print_json, safe_text
 from rollcall.cli.page import page
 from rollcall.cli.report_answer import Answer
 from rollcall.errors import RollcallError
-from rollcall.reports import restarts
 from rollcall.reports.over_time import OverTime, versions_over_time
 from rollcall.reports.reading import Reader
+from rollcall.reports.starts import Restarts
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 """A cell that begins so is a formula to a spreadsheet, and anyone may choose a client id."""
@@ -51,17 +53,26 @@ def _item(item: object) -> str:
     return json.dumps({key: value for key, value in item.items() if value not in (None, [])})
 
 
+def _charts(reader: Reader, *, about_clients: bool) -> tuple[OverTime, Restarts]:
+    over_time = versions_over_time(reader) if about_clients else OverTime((), {})
+    return over_time, reports.restarts(reader)
+
+
 def write_page(answer: Answer, html: Path, reader: Reader) -> None:
+    charts = reader.beside(partial(_charts, about_clients=answer.about_clients))
+    cells = [answer.cells(it) for it in answer.things]
+    details = [answer.details(it) for it in answer.things] if answer.details else ()
+    over_time, restarts = charts.result()
     text = page(
         title=answer.title,
         headline=answer.headline,
         rests_on=answer.rests_on,
         columns=answer.columns,
-        cells=[answer.cells(it) for it in answer.things],
-        details=[answer.details(it) for it in answer.things] if answer.details else (),
+        cells=cells,
+        details=details,
         listed=answer.listed,
-        over_time=versions_over_time(reader) if answer.about_clients else OverTime((), {}),
-        restarts=restarts(reader),
+        over_time=over_time,
+        restarts=restarts,
     )
     try:
         html.write_text(text, encoding="utf-8")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rollcall.catalog import Range, Ranges, Release, identify_release, intersect
-from rollcall.reports.basis import HeardBroker
+from rollcall.reports.basis import Basis, HeardBroker
 from rollcall.reports.ceilings import BrokerKey, Ceilings, Origin, Told
+from rollcall.reports.hearing import read_basis
 from rollcall.reports.reading import Reader
 from rollcall.tables.columns import FORMS
 
@@ -17,7 +18,7 @@ SHORT_ANSWER = 1
 
 # Lists are long, and few: each is read once.
 LISTS = """
-CREATE TEMP TABLE lists AS
+CREATE TABLE lists AS
 SELECT cluster, broker, source, host, port, node_id, first_seen, last_seen, ranges,
   hash(ranges) AS list
 FROM {lists} WHERE len(ranges) > {short}
@@ -26,6 +27,12 @@ TOLD = """
 SELECT cluster, broker, source, host, port, node_id, first_seen, last_seen, list
 FROM lists ORDER BY first_seen, last_seen, cluster, broker, source, list
 """
+
+
+def read_heard(reader: Reader) -> tuple[Basis, list[Told]]:
+    """What an answer rests on, and what the brokers told."""
+    basis = read_basis(reader)
+    return basis, read_told(reader, basis.heard)
 
 
 def read_told(reader: Reader, heard: Sequence[HeardBroker]) -> list[Told]:
@@ -64,17 +71,21 @@ def common_ranges(told: Sequence[Told]) -> Mapping[str | None, Ranges]:
             last[it.broker] = it
     clusters = {broker[0] for broker in last}
     return {
-        cluster: intersect(it.ranges for broker, it in last.items() if broker[0] == cluster)
+        cluster: intersect(_apart(it.ranges for broker, it in last.items() if broker[0] == cluster))
         for cluster in clusters
     }
+
+
+def _apart(lists: Iterable[Ranges]) -> Iterable[Ranges]:
+    """Each list once: brokers that told the same share it."""
+    return {id(ranges): ranges for ranges in lists}.values()
 
 
 def releases_of(told: Sequence[Told]) -> tuple[str, ...]:
     """The lines that fit what brokers last told, in all clusters."""
     last = {it.broker: it for it in sorted(told, key=lambda it: it.last)}
-    alike = {id(it.ranges): it.ranges for it in last.values()}
     found: dict[str, None] = {}
-    for ranges in alike.values():
+    for ranges in _apart(it.ranges for it in last.values()):
         found.update(dict.fromkeys(identify_release(ranges).lines))
     return tuple(found)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from rollcall.reports.basis import Basis
-from rollcall.reports.brokers import common_ranges, read_told, releases_of
-from rollcall.reports.connections import count_connections
+from rollcall.reports.brokers import common_ranges, read_heard, releases_of
+from rollcall.reports.connections import connections_of_clients, count_opened
 from rollcall.reports.flat import flat_client, to_arrow
-from rollcall.reports.hearing import read_basis
+from rollcall.reports.hearing import hear
 from rollcall.reports.inventory import read_inventory
 from rollcall.reports.question import EVERYTHING, Question
 from rollcall.reports.reading import Tables, open_tables
@@ -48,10 +49,14 @@ class Clients:
 def clients(tables: Tables, *, question: Question = EVERYTHING) -> Clients:
     """Every client in the window: its software, hosts, connections, requests and APIs."""
     reader = open_tables(tables, question)
+    hear(reader)
+    opened = reader.beside(partial(count_opened, rates=False))
+    heard = reader.beside(read_heard)
     make_sightings(reader)
-    basis = read_basis(reader)
-    told = read_told(reader, basis.heard)
-    inventory = read_inventory(reader, common_ranges(told), count_connections(reader))
+    opened.result()
+    connections = reader.beside(connections_of_clients)
+    basis, told = heard.result()
+    inventory = read_inventory(reader, common_ranges(told), connections.result)
     return Clients(
         replace(basis, unidentified_requests=inventory.unidentified_requests),
         releases_of(told),

@@ -13,7 +13,7 @@ from rollcall.tables.views import CONNECTION, merge
 # Identities are compared by a hash, as in `sightings`; a name that was inferred there is none here.
 # Most connections are one row already; only those of several rows need to be merged.
 SEVERAL = """
-CREATE TEMP TABLE several AS
+CREATE TABLE several AS
 SELECT hash({connection}) AS id FROM {rows} GROUP BY id HAVING count(*) > 1
 """
 MERGED = """
@@ -38,7 +38,7 @@ OLDER = """
 FROM {months})
 """
 SUMS = """
-CREATE TEMP TABLE opened_by AS
+CREATE TABLE opened_by AS
 SELECT id, any_value(who) AS who, CAST(sum(opened) AS BIGINT) AS opened,
   CAST(sum(seen_once) AS BIGINT) AS seen_once
   {rates}
@@ -46,23 +46,22 @@ FROM ({recent} UNION ALL BY NAME {older}) GROUP BY id
 """
 RATES = ", max(peak) AS peak, max(once_per_hour) AS once_per_hour"
 OPENED = """
-CREATE TEMP TABLE opened AS
+CREATE TABLE opened AS
 SELECT * EXCLUDE (person) FROM opened_by JOIN (
   SELECT hash(cluster, principal, client_id, host, if(inferred, NULL, software_name)) AS person,
     any_value(cluster) AS cluster, any_value(principal) AS principal,
     any_value(application) AS application, any_value(host) AS host,
-    if(bool_and(inferred), any_value(software_name),
-      any_value(software_name) FILTER (NOT inferred)) AS software
-  FROM sightings GROUP BY person
+    if(bool_and(inferred), min(software_name),
+      min(software_name) FILTER (NOT inferred)) AS software
+  FROM chosen GROUP BY person
 ) ON id = person
 """
 WHO = ", ".join(sightings.WHO)
 IDENTITY = f"{WHO}, software_name"
 
 
-def make_opened(reader: Reader, *, rates: bool = True) -> None:
-    """The temporary table `opened`: connections of each identity, and how fast they came; those of
-    everybody, whoever is asked for, are in `opened_by`."""
+def count_opened(reader: Reader, *, rates: bool = True) -> None:
+    """The table `opened_by`: connections of everybody, and how fast they came."""
     words = {"rows": reader.table(CONNECTIONS.name), "connection": CONNECTION}
     reader.run(SEVERAL.format(**words))
     some = "(FROM {rows} WHERE hash({connection}) IN (FROM several))".format(**words)
@@ -71,11 +70,15 @@ def make_opened(reader: Reader, *, rates: bool = True) -> None:
     recent = RECENT.format(**own, connections=connections, window=reader.window())
     older = OLDER.format(**own, months=reader.month_connections())
     reader.run(SUMS.format(recent=recent, older=older, rates=RATES if rates else ""))
+
+
+def make_opened(reader: Reader) -> None:
+    """The table `opened`: of those who were asked for, with their applications."""
     reader.run(OPENED)
 
 
-def count_connections(reader: Reader) -> Mapping[ClientKey, int]:
-    make_opened(reader, rates=False)
+def connections_of_clients(reader: Reader) -> Mapping[ClientKey, int]:
+    make_opened(reader)
     rows = reader.rows(
         """SELECT cluster, principal, application, software, CAST(sum(opened) AS BIGINT)
         FROM opened GROUP BY ALL"""

@@ -22,7 +22,7 @@ LEVELS_BELOW_INFO = 0b11
 INFO = 0b100
 
 HEARD = """
-CREATE TEMP TABLE heard AS
+CREATE TABLE heard AS
 SELECT hour, cluster, broker, sum(requests) AS requests, sum(deprecated) AS deprecated,
   sum(replica_requests) AS replica_requests, sum(forwarded_requests) AS forwarded_requests,
   bit_or(hours) AS hours, bit_or(forms) AS forms, min(first_seen) AS first_seen,
@@ -59,7 +59,7 @@ ORDER BY 2, 3, 1
 
 
 def hear(reader: Reader) -> None:
-    """The temporary table `heard`: every hour of every broker, and how much."""
+    """The table `heard`: every hour of every broker, and how much."""
     if reader.is_new("heard"):
         check_cluster(reader)
         reader.run(HEARD.format(broker_hours=reader.broker_hours()))

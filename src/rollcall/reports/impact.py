@@ -9,10 +9,10 @@ from typing import Any
 
 from rollcall.catalog import Release, UnknownReleaseError, is_known, line_of
 from rollcall.reports.basis import Basis
-from rollcall.reports.brokers import ceilings, common_ranges, read_told, releases_of
+from rollcall.reports.brokers import ceilings, common_ranges, read_heard, releases_of
 from rollcall.reports.findings import Judgement, Verdict
 from rollcall.reports.flat import flat_impact, to_arrow
-from rollcall.reports.hearing import read_basis
+from rollcall.reports.hearing import hear
 from rollcall.reports.inventory import read_inventory
 from rollcall.reports.owners import NOBODY_SAID, Owners
 from rollcall.reports.question import EVERYTHING, Question
@@ -26,7 +26,7 @@ MIN_DAYS = 7
 MANY = 20
 """A host with more principals or software names than this looks like a proxy."""
 PROXIES = """
-SELECT host FROM seen WHERE host IS NOT NULL GROUP BY cluster, host
+SELECT host FROM identities WHERE host IS NOT NULL GROUP BY cluster, host
 HAVING count(DISTINCT principal) > $1 OR count(DISTINCT software_name) > $1
 """
 
@@ -113,9 +113,10 @@ def impact(
     wanted, running = _release(target), _release(broker_release) if broker_release else None
     _check(wanted)  # a target nobody knows is told before anything is read
     reader = open_tables(tables, question)
+    hear(reader)
+    heard = reader.beside(read_heard)
     make_sightings(reader)
-    basis = read_basis(reader)
-    told = read_told(reader, basis.heard)
+    basis, told = heard.result()
     inventory = read_inventory(reader, common_ranges(told))
     judge = Judge(wanted)
     pairs = {(use.api_key, use.api_version) for it in inventory.clients for use in it.uses}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from types import MappingProxyType
 
 from rollcall.catalog import (
     LibraryGuess,
@@ -15,36 +14,26 @@ from rollcall.catalog import (
     known_libraries,
 )
 from rollcall.reports.reading import Reader
+from rollcall.reports.sightings import CLIENT
 from rollcall.reports.values import Client, ClientKey, Use
 
-NO_COUNTS: Mapping[ClientKey, int] = MappingProxyType({})
 HOSTS_SHOWN = 20
 IDS_SHOWN = 5
-KEY = ("cluster", "principal", "application", "software_name")
-WORDS = {
-    "key": ", ".join(KEY),
-    "any_key": ", ".join(f"any_value({name}) AS {name}" for name in KEY),
-    "in_order": ", ".join(f"{name} NULLS FIRST" for name in KEY),
-}
-
 # A client is a number here: to group and sort by four texts takes several times as long.
 USES = """
-SELECT hash({key}) AS client, any_value(api_key) AS api, any_value(api_version) AS used,
-  any_value(software_version) AS of_software, CAST(sum(requests) AS BIGINT),
+SELECT client, api_key, api_version, software_version, CAST(sum(requests) AS BIGINT),
   min(first_seen), max(last_seen)
-FROM sightings GROUP BY client, hash(api_key, api_version, software_version)
-ORDER BY client, api, used, of_software
+FROM seen JOIN (SELECT part, client, software_version FROM chosen) USING (part)
+GROUP BY ALL ORDER BY client, api_key, api_version, software_version
 """
 PEOPLE = """
-SELECT {any_key}, client, CAST(sum(inferred) AS BIGINT), list(host), list(client_id),
-  list(listener), flatten(list(other_names))
-FROM (
-  SELECT hash({key}) AS client, {any_key}, any_value(host) AS host,
-    any_value(client_id) AS client_id, any_value(listener) AS listener,
-    any_value(other_names) AS other_names,
-    coalesce(sum(requests) FILTER (inferred), 0) AS inferred
-  FROM sightings GROUP BY client, hash(host, client_id, listener, other_names)
-)
+SELECT {any_key}, client,
+  CAST(coalesce(sum(requests), 0) AS BIGINT), list(host), list(client_id), list(listener),
+  flatten(list(other_names))
+FROM chosen LEFT JOIN (
+  SELECT part, sum(requests) AS requests
+  FROM seen WHERE part IN (SELECT part FROM chosen WHERE inferred) GROUP BY part
+) USING (part)
 GROUP BY client ORDER BY {in_order}
 """
 
@@ -62,16 +51,18 @@ class Inventory:
 def read_inventory(
     reader: Reader,
     told: Mapping[str | None, Ranges],
-    connections: Mapping[ClientKey, int] = NO_COUNTS,
+    connections: Callable[[], Mapping[ClientKey, int]] = dict,
 ) -> Inventory:
-    """Clients with their libraries; `told` is what the brokers of each cluster have in common."""
+    """Clients with their libraries; `told` is what the brokers of each cluster have in common,
+    `connections` is asked when all else is read."""
     uses = {
         client: tuple(Use(*row[1:]) for row in rows)
-        for client, rows in groupby(reader.rows(USES.format(**WORDS)), itemgetter(0))
+        for client, rows in groupby(reader.rows(USES), itemgetter(0))
     }
     identify = Identifier(told)
     clients, listeners = [], {}
-    for row in reader.rows(PEOPLE.format(**WORDS)):
+    people, opened = reader.rows(_people()), connections()
+    for row in people:
         key = ClientKey(*row[:4])
         used = uses[row[4]]
         hosts, ids, listeners[key], others = map(_in_order, row[6:])
@@ -86,10 +77,17 @@ def read_inventory(
             client_ids=client_ids,
             client_id_count=len(ids),
             other_names=others,
-            connections=connections.get(key, 0),
+            connections=opened.get(key, 0),
         )
         clients.append(client)
     return Inventory(tuple(clients), listeners)
+
+
+def _people() -> str:
+    return PEOPLE.format(
+        any_key=", ".join(f"any_value({name}) AS {name}" for name in CLIENT),
+        in_order=", ".join(f"{name} NULLS FIRST" for name in CLIENT),
+    )
 
 
 def _in_order(names: Iterable[str | None] | None) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ from rollcall.tables.views import text
 SHOWN = 5
 COMPARED = 2000
 CLUSTERS = "SELECT DISTINCT cluster FROM {brokers} UNION SELECT DISTINCT cluster FROM {files}"
-NAMES = "SELECT DISTINCT {column} FROM seen WHERE {column} IS NOT NULL ORDER BY 1"
-FITS = "SELECT 1 FROM seen WHERE {column} GLOB {glob} LIMIT 1"
+NAMES = "SELECT DISTINCT {column} FROM identities WHERE {column} IS NOT NULL ORDER BY 1"
+FITS = "SELECT 1 FROM identities WHERE {column} GLOB {glob} LIMIT 1"
 COLUMNS = {"principal": "principal", "client_id": "client_id", "software": "software_name"}
 WORDS = {"principal": "principal", "client_id": "client id", "software": "software name"}
 

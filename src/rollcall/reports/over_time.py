@@ -20,7 +20,8 @@ WITH present AS (
   SELECT coalesce(software_name || coalesce(' ' ||
       nullif(regexp_extract(software_version, '[0-9]+([.][0-9]+)?'), ''), ''), $1) AS software,
     cluster, principal, application, bit_or(days) AS days
-  FROM sightings GROUP BY ALL
+  FROM chosen JOIN (SELECT part, bit_or(days) AS days FROM seen GROUP BY part) USING (part)
+  GROUP BY ALL
 )
 SELECT software, slot, count(*)
 FROM present, range($2) AS slots(slot) WHERE (days >> CAST(slot AS HUGEINT)) & 1 = 1

@@ -1,17 +1,20 @@
 """The tables opened for one question: DuckDB on the live files.
 
 Sums of partial sums are sums, so parts are read as they lie there. Most is read from the totals
-that compactions leave; whatever is asked later is asked of small temporary tables.
+that compactions leave; whatever is asked later is asked of small tables in memory. DuckDB leaves
+Python alone while it reads, so that two things can be done at the same time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rollcall.errors import RollcallError
 from rollcall.reports.question import Question
@@ -34,6 +37,7 @@ from rollcall.tables.views import select, text
 if TYPE_CHECKING:
     import duckdb
 
+Result = TypeVar("Result")
 Span = tuple[datetime, datetime]
 AS_MONTHS = """
 SELECT * EXCLUDE (day), date_trunc('month', day) AS month,
@@ -48,14 +52,17 @@ class Reader:
 
     snapshot: Snapshot
     question: Question
-    connection: duckdb.DuckDBPyConnection = field(init=False)
+    connection: duckdb.DuckDBPyConnection
     _made: set[str] = field(default_factory=set)
+    _beside: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, max_workers=1))
 
-    def __post_init__(self) -> None:
-        self.connection = _connect()
+    def beside(self, work: Callable[[Reader], Result]) -> Future[Result]:
+        """Begin something else on the same tables, while the caller goes on."""
+        other = replace(self, connection=self.connection.cursor())
+        return self._beside.submit(work, other)
 
     def is_new(self, table: str) -> bool:
-        """Whether a temporary table is to be made: the first who asks makes it."""
+        """Whether a table is to be made: the first who asks makes it."""
         if table in self._made:
             return False
         self._made.add(table)
@@ -91,13 +98,12 @@ class Reader:
     def month_usage(self) -> str:
         """Per month and client, in the window; of a month that lies in it in part, the days."""
         window, ends = self.window(), self._ends("month")
-        queries = [
-            *self._left(MONTH_USAGE, f"{window} AND NOT ({_within(ends, 'month')})"),
-            *self._summed(MONTH_USAGE, window),
-        ]
+        left = self._left(MONTH_USAGE, f"{window} AND NOT ({_within(ends, 'month')})")
+        queries = [*left, *self._summed(MONTH_USAGE, window)]
         if ends and (days := self._days(_within(ends, "day"))):
             queries.append(AS_MONTHS.format(days=self._union(DAY_USAGE, days)))
-        return self._union(MONTH_USAGE, queries)
+        months = self._union(MONTH_USAGE, queries)
+        return months if queries == left else self._kept("months", months)
 
     def month_connections(self) -> str:
         """Connections that ended long ago, per month and client, in the window."""
@@ -108,6 +114,12 @@ class Reader:
             *self._summed(MONTH_CONNECTIONS, window),
         ]
         return self._union(MONTH_CONNECTIONS, queries)
+
+    def _kept(self, name: str, rows: str) -> str:
+        """Rows that had to be added up first, and may be read several times."""
+        if self.is_new(name):
+            self.run(f"CREATE TABLE {name} AS {rows}")
+        return name
 
     def _days(self, which: str = "true") -> list[str]:
         """Days that a compaction added up; of those that lie in the window in part, the rows."""
@@ -180,7 +192,7 @@ def open_tables(tables: Tables, question: Question) -> Reader:
         return tables
     if not isinstance(tables, Snapshot):
         tables = read_tables(LocalStore(Path(tables)))
-    return Reader(tables, question)
+    return Reader(tables, question, _connect())
 
 
 def _connect() -> duckdb.DuckDBPyConnection:

@@ -31,7 +31,7 @@ FROM (
   SELECT cluster, principal, client_id, broker, hour, api_key, api_version FROM {usage}
   WHERE NOT forwarded AND NOT replica AND {window} AND {chosen}
 ) AS places JOIN (
-  SELECT DISTINCT cluster AS c, principal AS p, client_id AS i, application FROM sightings
+  SELECT DISTINCT cluster AS c, principal AS p, client_id AS i, application FROM chosen
 ) AS applications ON cluster IS NOT DISTINCT FROM c AND principal IS NOT DISTINCT FROM p
   AND client_id IS NOT DISTINCT FROM i
 GROUP BY ALL

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rollcall.reports.complaints import Complaint, Kind, Limits, Trouble, Unit
-from rollcall.reports.connections import WHO, make_opened
-from rollcall.reports.hearing import read_basis
+from rollcall.reports.connections import WHO, count_opened, make_opened
+from rollcall.reports.hearing import hear, read_basis
 from rollcall.reports.question import EVERYTHING, Question
 from rollcall.reports.reading import Reader, Tables, open_tables
-from rollcall.reports.sightings import make_sightings, make_used
+from rollcall.reports.sightings import make_sightings
 from rollcall.reports.values import ClientKey
 
 METADATA, API_VERSIONS = 3, 18
@@ -17,19 +17,19 @@ FLOODING = {Kind.METADATA_FLOOD: METADATA, Kind.API_VERSIONS_FLOOD: API_VERSIONS
 
 KEY = "cluster, principal, application, software"
 PEOPLE = """
-CREATE TEMP TABLE people AS
+CREATE TABLE people AS
 SELECT id, any_value(cluster) AS cluster, any_value(principal) AS principal,
   any_value(application) AS application, any_value(software_name) AS software,
   any_value(host) AS host, any_value(client_id) AS client_id,
   list(DISTINCT software_version) AS versions
-FROM sightings GROUP BY id
+FROM chosen GROUP BY id
 """
 BEHAVED = (
     *(f"sum({name}) AS {name}" for name in ("answered", "errors", "unsupported", "throttled")),
     f"max(peak) FILTER (api_key IN ({METADATA}, {API_VERSIONS})) AS peak",
 )
 BEHAVIOUR = """
-CREATE TEMP TABLE behaviour AS
+CREATE TABLE behaviour AS
 SELECT people.*, rest.* EXCLUDE (id) FROM (
   SELECT id, api_key, sum(requests) AS requests, sum(answered) AS answered,
     sum(if(api_key = {api_versions}, errors - unsupported, errors)) AS errors,
@@ -52,10 +52,11 @@ HAVING max(if(peak.broker IS NULL, 0, peak.per_hour)) > {limit} OR max(peak.per_
 """
 # Who asks, whatever name it told: a name is often told by the second request only.
 ASKING = """
-CREATE TEMP TABLE asking AS
+CREATE TABLE asking AS
 SELECT who, asked, asked / opened AS ratio
-FROM (SELECT hash({whose}) AS who, sum(requests) AS asked
-  FROM used WHERE api_key = {api} GROUP BY who)
+FROM (SELECT who, sum(requests) AS asked
+  FROM used JOIN (SELECT DISTINCT id, hash({whose}) AS who FROM identities) USING (id)
+  WHERE api_key = {api} GROUP BY who)
 JOIN (SELECT who, sum(opened) AS opened FROM opened_by GROUP BY who) USING (who)
 """
 USUAL_ASKING = "SELECT coalesce(median(ratio), 0) FROM asking"
@@ -102,15 +103,18 @@ def trouble(
     limits: Limits = Limits(),  # noqa: B008 - it is frozen
 ) -> Trouble:
     reader = open_tables(tables, question)
-    make_used(reader, *BEHAVED)
-    make_sightings(reader)
-    make_opened(reader)
+    hear(reader)
+    opened = reader.beside(count_opened)
+    basis = reader.beside(read_basis)
+    make_sightings(reader, *BEHAVED)
     reader.run(PEOPLE)
     reader.run(BEHAVIOUR.format(metadata=METADATA, api_versions=API_VERSIONS))
+    opened.result()
+    make_opened(reader)
     found = [*_of_connections(reader, limits), *_of_requests(reader, limits)]
     found += _many_versions(reader, limits)
     found.sort(key=_worst_first)
-    return Trouble(read_basis(reader), tuple(found))
+    return Trouble(basis.result(), tuple(found))
 
 
 def _worst_first(it: Complaint) -> tuple[object, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import NamedTuple
 
 from rollcall.catalog import LibraryGuess, Source
@@ -21,7 +22,7 @@ class Use(NamedTuple):
     last: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Client:
     """A principal's application on one software: what `clients` lists and `impact` judges."""
 
@@ -56,19 +57,19 @@ class Client:
         told = self.inferred_requests < self.requests
         return Source.REPORTED if told else Source.INFERRED
 
-    @property
+    @cached_property
     def requests(self) -> int:
-        return sum(use.requests for use in self.uses)
+        return sum([use.requests for use in self.uses])
 
     @property
     def first(self) -> datetime:
-        return min(use.first for use in self.uses)
+        return min([use.first for use in self.uses])
 
     @property
     def last(self) -> datetime:
-        return max(use.last for use in self.uses)
+        return max([use.last for use in self.uses])
 
-    @property
+    @cached_property
     def versions(self) -> tuple[str, ...]:
         """Software versions, those with most requests first."""
         counts: dict[str, int] = {}
@@ -83,11 +84,12 @@ class Client:
         """Its APIs with the lowest and the highest version used."""
         found: dict[int, tuple[int, int]] = {}
         for use in self.uses:
-            low, high = found.get(use.api_key, (use.api_version, use.api_version))
-            found[use.api_key] = min(low, use.api_version), max(high, use.api_version)
+            version = use.api_version
+            low, high = found.get(use.api_key, (version, version))
+            found[use.api_key] = min(low, version), max(high, version)
         return dict(sorted(found.items()))
 
-    @property
+    @cached_property
     def library(self) -> str | None:
         """The library, where only one is possible."""
         found = {guess.library for guess in (self.guesses or {}).values()}
