@@ -1,5 +1,6 @@
 import asyncio
 import time
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -10,6 +11,7 @@ from rollcall.client import (
     ClientConfig,
     ConnectionRefusedByBrokerError,
     UnreachableError,
+    roll_call,
 )
 from rollcall.client.versions import METADATA
 from rollcall.protocol.dialects import KIP
@@ -17,6 +19,7 @@ from tests.client.scripted import (
     API_VERSIONS,
     KIP_RANGES,
     RELEASED_RANGES,
+    SILENCE,
     ScriptedBroker,
     running,
     until,
@@ -78,6 +81,24 @@ async def test_the_next_bootstrap_address_is_tried_when_one_is_dead() -> None:
         AdminClient([dead, address], QUICK) as client,
     ):
         assert (await client.describe_cluster()).asked == address
+
+
+class Mute(ScriptedBroker):
+    async def answer(self, request, talk, number):  # type: ignore[no-untyped-def]
+        return SILENCE
+
+
+async def test_a_mute_bootstrap_address_delays_nobody_and_is_a_row_of_the_roll_call() -> None:
+    mute, good = Mute(id=1), ScriptedBroker(id=2)
+    async with (
+        running(mute, good) as [first, second],
+        AdminClient([first, second], replace(QUICK, broker_timeout=1)) as client,
+    ):
+        began = time.monotonic()
+        assert (await client.describe_cluster()).asked == second
+        assert time.monotonic() - began < QUICK.api_versions_timeout / 2
+        rows = (await roll_call(client)).rows
+    assert [(row.node.id, row.answered) for row in rows] == [(1, False), (2, True)]
 
 
 async def test_brokers_that_were_named_help_out_when_the_bootstrap_is_gone() -> None:

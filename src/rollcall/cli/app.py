@@ -1,7 +1,8 @@
 """The commands put together, and the one place where an error becomes a message and an exit code.
 
 Exit codes: 0 done, 1 it failed, 2 it was called in a wrong way (its settings are part of the call),
-130 interrupted. A command that needs more of them (for scripts) says so in its help.
+130 interrupted. A command that needs more of them (for scripts) says so in its help: 3 is that some
+brokers or nodes did not answer.
 """
 
 import io
@@ -17,6 +18,7 @@ from rollcall.errors import ConfigError, RollcallError
 
 FAILED = 1
 CALLED_WRONGLY = 2
+SOME_DID_NOT_ANSWER = 3
 INTERRUPTED = 130
 
 COMMANDS = {

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from rollcall.cli.app import SOME_DID_NOT_ANSWER
 from rollcall.cli.asking import run
 from rollcall.cli.broker_text import moment, note, software, uptime, version
 from rollcall.cli.brokers_json import document, lines, summary
@@ -25,11 +26,9 @@ from rollcall.cli.settings import Settings, load_settings
 from rollcall.client import AdminClient, BrokerRow, ClientError, RollCall, roll_call
 from rollcall.errors import RollcallError
 
-SOME_DID_NOT_ANSWER = 3
-
 COLUMNS = (
-    "id", "address", "rack", "controller", "software", "version", "known by", "started (UTC)",
-    "uptime", "known by", "note",
+    "id", "address", "rack", "controller", "software", "version", "software is", "started (UTC)",
+    "uptime", "start is", "note",
 )  # fmt: skip
 
 

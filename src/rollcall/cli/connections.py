@@ -15,6 +15,7 @@ from urllib.request import ProxyHandler, build_opener
 import typer
 from rich.console import Console
 
+from rollcall.cli.app import FAILED, SOME_DID_NOT_ANSWER
 from rollcall.cli.options import JsonOption, WatchOption, seconds_option
 from rollcall.cli.output import print_json, print_table
 from rollcall.errors import ConfigError, RollcallError
@@ -31,7 +32,6 @@ FIELDS = {
 }
 """Column to what a node calls it."""
 
-NOBODY_ANSWERED, SOME_DID_NOT_ANSWER = 1, 3
 WHERE = "give the HTTP address of a node, as `rollcall cluster start` shows it"
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 PARALLEL = 32
@@ -93,7 +93,7 @@ def connections(
         raise _nobody(silent)
     show(answers)
     if silent:
-        raise typer.Exit(NOBODY_ANSWERED if len(silent) == len(answers) else SOME_DID_NOT_ANSWER)
+        raise typer.Exit(FAILED if len(silent) == len(answers) else SOME_DID_NOT_ANSWER)
 
 
 def _nobody(silent: Sequence[NodeAnswer]) -> RollcallError:

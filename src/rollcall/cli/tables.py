@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from rollcall.cli.options import JsonOption
 from rollcall.cli.output import print_json, print_table
-from rollcall.cli.spark import store_of
+from rollcall.cli.spark import ConfOption, store_of
 from rollcall.errors import ConfigError
 from rollcall.tables.columns import TABLES
 from rollcall.tables.folder import Snapshot, read_tables
@@ -23,8 +24,8 @@ TablesOption = Annotated[
 TableArgument = Annotated[str, typer.Argument(help=f"One of {', '.join(TABLES)}.")]
 
 
-def _read(tables: str) -> Snapshot:
-    with store_of(tables) as store:
+def _read(tables: str, conf: Sequence[str] | None) -> Snapshot:
+    with store_of(tables, conf or ()) as store:
         return read_tables(store)
 
 
@@ -34,12 +35,12 @@ def _check_name(table: str) -> None:
 
 
 @app.command("list")
-def list_tables(tables: TablesOption, as_json: JsonOption = False) -> None:
+def list_tables(tables: TablesOption, conf: ConfOption = None, as_json: JsonOption = False) -> None:
     """List the tables: files, bytes, and what they rest on.
 
     Example: rollcall tables list --tables tables
     """
-    snapshot = _read(tables)
+    snapshot = _read(tables, conf)
     last = max((manifest.time_ms for manifest in snapshot.live), default=None)
     rows = [
         {
@@ -62,25 +63,35 @@ def list_tables(tables: TablesOption, as_json: JsonOption = False) -> None:
         print_json({"tables": rows, "read": totals, "written_ms": last})
         return
     columns = ("table", "files", "bytes", "about")
-    print_table(columns, [[row[name] for name in columns] for row in rows], right=columns[1:3])
+    cells = [[_grouped(row[name]) for name in columns] for row in rows]
+    print_table(columns, cells, right=columns[1:3])
     when = (
         datetime.fromtimestamp(last / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if last else ""
     )
     print(
-        f"{counts.lines} lines of {counts.files} files: {counts.requests} requests, "
-        f"{counts.skipped} skipped, {counts.rejected} rejected"
+        f"{counts.lines:,} lines of {counts.files:,} files: {counts.requests:,} requests, "
+        f"{counts.skipped:,} skipped, {counts.rejected:,} rejected"
         + (f"; last written {when}" if when else "")
     )
 
 
+def _grouped(value: object) -> object:
+    return f"{value:,}" if isinstance(value, int) else value
+
+
 @app.command()
-def files(table: TableArgument, tables: TablesOption, as_json: JsonOption = False) -> None:
+def files(
+    table: TableArgument,
+    tables: TablesOption,
+    conf: ConfOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Print the live files of a table: all of them, and no others, make up the table.
 
     Example: rollcall tables files usage --tables tables
     """
     _check_name(table)
-    found = list(_read(tables).addresses(table))
+    found = list(_read(tables, conf).addresses(table))
     if as_json:
         print_json(found)
         return
@@ -93,10 +104,11 @@ def show_view(
     table: TableArgument,
     tables: TablesOption,
     engine: Annotated[Engine, typer.Option(help="Whose SQL it shall be.")] = Engine.DUCKDB,
+    conf: ConfOption = None,
 ) -> None:
     """Print a statement that makes a view of a table, its partial sums merged.
 
     Example: rollcall tables view usage --tables tables | duckdb
     """
     _check_name(table)
-    print(view(_read(tables), table, engine))
+    print(view(_read(tables, conf), table, engine))

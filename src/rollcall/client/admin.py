@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterable, Mapping
+from asyncio import FIRST_COMPLETED
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Self
+from functools import partial
+from typing import Any, Self
 
 from rollcall.client.addresses import Address, parse_bootstrap
 from rollcall.client.cluster import ClusterDescription, description_of
@@ -28,6 +31,8 @@ from rollcall.client.questions import Told, ask_about_cluster
 
 OTHERS_TRIED = 8
 """One after another: in a large cluster that is gone, trying all of them would take hours."""
+HEAD_START = 0.25
+"""Seconds before the next of those we began with is asked too: a mute one delays nobody."""
 
 
 @dataclass(eq=False)
@@ -67,20 +72,42 @@ class AdminClient:
         for number in range(self.config.rounds):
             if number:
                 await asyncio.sleep(self._pause(number))
-            for address in self._candidates():
-                try:
-                    told = await self.told_by(
-                        address, operations=include_authorized_operations, fenced=include_fenced
-                    )
-                except ClientError as error:
-                    failures[address] = error
-                    continue
+            ask = partial(
+                self.told_by, operations=include_authorized_operations, fenced=include_fenced
+            )
+            told = await self._first_answer(ask, failures)
+            if told is not None:
                 description = description_of(told)
                 self._known = tuple(node.address for node in description.nodes)
                 return description
             if not any(map(_may_pass, failures.values())):
                 break
         raise _nobody(failures)
+
+    async def _first_answer(
+        self,
+        ask: Callable[[Address], Coroutine[Any, Any, Told]],
+        failures: dict[Address, ClientError],
+    ) -> Told | None:
+        """One more is asked whenever one has failed, or one we began with is late."""
+        waiting, asked = deque(self._candidates()), dict[asyncio.Task[Told], Address]()
+        try:
+            while waiting or asked:
+                if waiting:
+                    address = waiting.popleft()
+                    asked[asyncio.create_task(ask(address))] = address
+                patience = HEAD_START if waiting and waiting[0] in self.bootstrap else None
+                done, _ = await asyncio.wait(asked, timeout=patience, return_when=FIRST_COMPLETED)
+                for task in done:
+                    try:
+                        return task.result()
+                    except ClientError as error:
+                        failures[asked.pop(task)] = error
+            return None
+        finally:
+            for task in asked:
+                task.cancel()
+            await asyncio.gather(*asked, return_exceptions=True)
 
     async def told_by(
         self, address: Address, *, operations: bool = False, fenced: bool = False
