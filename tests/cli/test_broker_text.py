@@ -1,7 +1,8 @@
 import pytest
 
 from rollcall.catalog import Source, identify_broker, identify_release, ranges_of
-from rollcall.cli.broker_text import any_of, duration, moment, software, version
+from rollcall.cli.broker_text import any_of, moment, software, version
+from rollcall.cli.durations import duration
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,34 @@ def test_restarts_tell_unknown_start_times_as_unknown(tables: Path) -> None:
     assert "1970" not in text
 
 
+def test_what_is_true_of_several_clients_is_said_once(tmp_path: Path) -> None:
+    made = Made().told("3.9.0").file()
+    for name in ("one", "two"):
+        made.use("Fetch", 11, "librdkafka 1.7.0", client_id=name, requests=700)
+    text = printed("impact", "--tables", made.write(tmp_path / "t"), "--target", "4.0.1")
+    assert "at risk: User:app, one, librdkafka 1.7.0\nat risk: User:app, two" in text
+    assert text.count("-> upgrade librdkafka to 1.8.2 or later") == 1
+    assert text.count(" 9,800\n") == 2  # 14 days of them: counts as people read them
+
+
+def test_of_many_brokers_that_restarted_some_are_named_in_order(tmp_path: Path) -> None:
+    made = Made()
+    for day, start in ((0, 0), (2, 30)):
+        for broker in range(25):
+            made.roll_call(day, broker, start_time=hour(start))
+    first, wave, *_ = printed("restarts", "--tables", made.write(tmp_path / "t")).splitlines()
+    assert first.startswith("25 of 25 brokers restarted")
+    assert ": 0, 1, 2, 3," in wave
+    assert wave.endswith(" 19, and 5 more")
+
+
+def test_a_clock_that_is_off_is_told_in_units_for_people(tmp_path: Path) -> None:
+    made = Made().roll_call(0, 1, start_time=hour(3, 4))
+    assert "its clock is ahead by 3d 4h at least" in printed(
+        "restarts", "--tables", made.write(tmp_path / "t")
+    )
+
+
 def test_trouble_is_told_with_its_software(tables: Path) -> None:
     text = printed("trouble", "--tables", tables)
     assert "reconnect storm" in text

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from rollcall.catalog import BrokerIdentity, OtherCandidate, ReleaseGuess, Source, Verdict
+from rollcall.cli.durations import duration
 from rollcall.client import BrokerRow
 
 UNKNOWN = "unknown"
@@ -60,16 +61,6 @@ def iso_time(ms: int) -> str | None:
         return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds")
     except (ValueError, OverflowError, OSError):  # a broker may tell any number
         return None
-
-
-def duration(seconds: float) -> str:
-    """The two largest units: `3d 4h`, `12m 5s`."""
-    left, parts = int(abs(seconds)), list[str]()
-    for unit, size in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):
-        if left >= size or (unit == "s" and not parts):
-            parts.append(f"{left // size}{unit}")
-            left %= size
-    return " ".join(parts[:2])
 
 
 def uptime(row: BrokerRow, now_ms: int) -> str | None:

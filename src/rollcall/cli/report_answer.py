@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,8 +64,19 @@ def _print_text(answer: Answer) -> None:
     shown = [it for it in answer.things if answer.is_shown(it)]
     if shown:
         print()
-        print_table(answer.columns, map(answer.cells, shown), right=RIGHT)
-    details = filter(None, map(answer.details, shown) if answer.details else ())
-    print_lines(
-        line for first, *rest in details for line in ("", first, *(f"  {each}" for each in rest))
-    )
+        print_table(answer.columns, map(_grouped, map(answer.cells, shown)), right=RIGHT)
+    for rest, titles in _alike(filter(None, map(answer.details, shown) if answer.details else ())):
+        print_lines(["", *titles, *(f"  {line}" for line in rest)])
+
+
+def _grouped(cells: Sequence[object]) -> list[object]:
+    """Counts as people read them: 1,234,567."""
+    return [f"{cell:,}" if isinstance(cell, int) else cell for cell in cells]
+
+
+def _alike(details: Iterable[list[str]]) -> Iterable[tuple[tuple[str, ...], list[str]]]:
+    """What is true of several is said once, below all of them."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for title, *rest in details:
+        found.setdefault(tuple(rest), []).append(title)
+    return found.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rollcall.catalog import Lack, Risk, Source, api_name, known_libraries
+from rollcall.cli.durations import duration
 from rollcall.cli.report_words import count, large, minute
 from rollcall.reports.ceilings import Origin
 from rollcall.reports.complaints import Complaint, Kind, Unit
@@ -172,9 +173,8 @@ def on_broker(it: BrokerStarts) -> list[str]:
             told.append(f"came back on a new address, before it was {last.moved_from}")
         if last.is_earlier:
             told.append("its start time is earlier than the one before: look at its clock")
-        if off := int(last.clock_off.total_seconds()):
-            side = "ahead" if off > 0 else "behind"
-            told.append(f"its clock is {side} by {abs(off) // 60} min {abs(off) % 60} s at least")
+    if it.episodes and (off := int(it.episodes[-1].starts[-1].clock_off.total_seconds())):
+        told.append(f"its clock is {'ahead' if off > 0 else 'behind'} by {duration(off)} at least")
     return list(dict.fromkeys(told)) + ([f"did not answer: {it.trouble}"] if it.trouble else [])
 
 

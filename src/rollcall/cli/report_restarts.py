@@ -38,7 +38,7 @@ def report_restarts(asked: Asked) -> None:
 
 def _cells(it: BrokerStarts) -> tuple[object, ...]:
     return (
-        it.node_id,
+        None if it.node_id is None else str(it.node_id),
         it.address,
         " ".join(filter(None, (it.software_name, it.software_version)))
         + (f" ({it.software_source})" if it.software_version else ""),

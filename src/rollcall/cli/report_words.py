@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from rollcall.reports.basis import Basis, Limit
@@ -12,6 +13,7 @@ from rollcall.reports.impact import Impact
 from rollcall.reports.starts import Restarts
 
 OWNERS = 10
+BROKERS = 20
 NOBODY = {None: "no principal", "User:ANONYMOUS": "clients that do not log in"}
 LIMITS = {
     Limit.RAW_SASL: "SASL without a handshake, and all that comes before authentication on a SASL "
@@ -73,7 +75,7 @@ def of_restarts(report: Restarts) -> str:
 def on_restarts(report: Restarts) -> list[str]:
     told = [
         f"{len(wave.brokers)} brokers restarted one after another, {minute(wave.first)} to "
-        f"{minute(wave.last)}: {', '.join(wave.brokers[:20])}"
+        f"{minute(wave.last)}: {', '.join(wave.brokers[:BROKERS])}{_more(wave.brokers, BROKERS)}"
         for wave in report.waves
     ]
     if report.fewest_up:
@@ -100,8 +102,7 @@ def to_write_to(report: Impact) -> list[str]:
         owners.append(f"{NOBODY.get(owner, owner)} ({told})")
     if not owners:
         return []
-    more = f", and {len(owners) - OWNERS} more" if len(owners) > OWNERS else ""
-    told = f"{', '.join(owners[:OWNERS])}{more}."
+    told = f"{', '.join(owners[:OWNERS])}{_more(owners, OWNERS)}."
     if report.has_owners:
         return [f"To write to: {told}"]
     return [f"By principal: {told} With --owners FILE, by the teams to write to."]
@@ -152,6 +153,10 @@ def on_basis(basis: Basis, min_days: int = 0) -> list[str]:
         names = ", ".join(apart[:5]) + (", ..." if len(apart) > 5 else "")
         told.append(f"NOT HEARD: {count(len(basis.not_heard), 'broker')} ({names}).")
     return told + [LIMITS[limit] for limit in basis.limits]
+
+
+def _more(names: Sequence[str], shown: int) -> str:
+    return f", and {len(names) - shown} more" if len(names) > shown else ""
 
 
 def minute(time: datetime | None) -> str:

@@ -66,12 +66,12 @@ class Impact:
 
     @property
     def by_owner(self) -> Mapping[str | None, Counter[Verdict]]:
-        """Whom to write to: how many clients of each owner are not safe, the worst first."""
+        """Whom to write to: how many clients of each owner are not safe; who has most, first."""
         found: dict[str | None, Counter[Verdict]] = {}
         for it in self.clients:
             if it.verdict is not Verdict.SAFE:
                 found.setdefault(it.owner, Counter())[it.verdict] += 1
-        return found
+        return dict(sorted(found.items(), key=lambda it: [-it[1][verdict] for verdict in Verdict]))
 
     @property
     def is_thin(self) -> bool:

@@ -112,19 +112,19 @@ def _episodes(starts: Sequence[Start]) -> Iterator[Episode]:
 def _waves(brokers: Sequence[BrokerStarts]) -> Iterator[Wave]:
     """Restarts of several brokers, with less than an hour from one to the next."""
     times = sorted(
-        (episode.starts[-1].time, f"{it.node_id}")
+        (episode.starts[-1].time, -1 if it.node_id is None else it.node_id)
         for it in brokers
         for episode in it.episodes
         if episode.starts[-1].after is not None and not episode.is_flapping
     )
-    runs: list[list[tuple[datetime, str]]] = []
-    for time, name in times:
+    runs: list[list[tuple[datetime, int]]] = []
+    for time, node_id in times:
         if runs and time - runs[-1][-1][0] <= WAVE_GAP:
-            runs[-1].append((time, name))
+            runs[-1].append((time, node_id))
         else:
-            runs.append([(time, name)])
+            runs.append([(time, node_id)])
     for run in runs:
-        names = tuple(dict.fromkeys(name for _, name in run))
+        names = tuple(dict.fromkeys("?" if it < 0 else str(it) for _, it in run))
         if len(names) > 1:
             yield Wave(run[0][0], run[-1][0], names)
 
