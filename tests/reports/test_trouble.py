@@ -36,6 +36,21 @@ def test_a_reconnect_storm_is_named_with_its_software_host_and_broker(tmp_path: 
     assert (it.host, it.broker, it.rate) == ("10.0.0.1", "b1:9092", 100)
 
 
+@pytest.mark.parametrize(("opened", "is_trouble"), [(6, False), (11, True)])
+def test_where_others_are_calm_fewer_reconnects_are_a_storm(
+    tmp_path: Path, opened: int, is_trouble: bool
+) -> None:
+    made = Made()
+    for number in range(9):
+        made.use("Fetch", 11, RDKAFKA, client_id=f"calm-{number}x")
+        made.connect(1, told=RDKAFKA, client_id=f"calm-{number}x", requests=50)
+    made.use("Fetch", 11, RDKAFKA, client_id="restless")
+    made.connect(opened, told=RDKAFKA, client_id="restless", requests=9)
+    report = found(tmp_path, made)
+    storms = [it.client.application for it in report.complaints if it.kind is Kind.RECONNECTS]
+    assert storms == (["restless"] if is_trouble else [])
+
+
 def test_an_old_storm_is_found_in_what_was_summed_up(tmp_path: Path) -> None:
     made = calm()
     row = {"cluster": "prod", "broker": "b1:9092", "listener": "PLAINTEXT", "host": "10.0.0.1"}

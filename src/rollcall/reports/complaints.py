@@ -40,8 +40,9 @@ class Limits:
     requests_per_hour: int = 600
     """Of Metadata or ApiVersions: one every 6 seconds."""
     times_usual: int = 10
-    least_reconnects: int = 12
-    """An hour: with fewer, being unusual is no trouble."""
+    least_reconnects: int = 6
+    """An hour. So often a connection that is seldom used is opened again, as brokers and clients
+    close it when it was idle for 10 minutes: up to there, being unusual is no trouble."""
     least_requests: int = 30
     times_per_connection: int = 5
     """ApiVersions for every connection, of which one or two are needed; or times what is usual."""
