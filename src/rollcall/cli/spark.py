@@ -77,7 +77,7 @@ def _cache_folder() -> Path | None:
 
 
 @contextmanager
-def store_of(tables: str) -> Iterator[Store]:
+def store_of(tables: str, conf: Sequence[str]) -> Iterator[Store]:
     """Where the tables are; only another file system than this machine's needs Java to be read."""
     if is_local_path(tables):
         yield local_store(tables)
@@ -86,7 +86,7 @@ def store_of(tables: str) -> Iterator[Store]:
     from rollcall.pipeline.hadoop import Hadoop, HadoopStore
     from rollcall.pipeline.session import open_session
 
-    config = replace(session_config("local[1]", ()), small=True, cache=None)
+    config = replace(session_config("local[1]", conf), small=True, cache=None)
     with open_session(config) as spark:
         yield HadoopStore(Hadoop(spark), tables)
 
