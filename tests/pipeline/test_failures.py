@@ -1,9 +1,10 @@
 """What Spark throws, in words that say what to do."""
 
 import pytest
+from py4j.protocol import Py4JNetworkError
 
 from rollcall.pipeline.errors import ChangedError, SparkError
-from rollcall.pipeline.failures import BrokenInputError, explain
+from rollcall.pipeline.failures import BrokenInputError, explain, java_may_end
 from rollcall.tables.errors import TablesError
 
 
@@ -33,3 +34,14 @@ def test_a_failure_is_told_by_its_cause(told: str, kind: type[Exception], says: 
     error = explain(RuntimeError(told), "/t")
     assert type(error) is kind
     assert str(error) == says
+
+
+@pytest.mark.parametrize("error", [ConnectionRefusedError(), Py4JNetworkError("empty answer")])
+def test_java_that_was_killed_is_told(error: Exception) -> None:
+    with (
+        pytest.raises(SparkError, match="Java, in which Spark runs, ended") as told,
+        java_may_end(),
+    ):
+        raise error
+    assert told.value.hint is not None
+    assert "run the same command again" in told.value.hint

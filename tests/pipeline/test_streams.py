@@ -145,10 +145,19 @@ def test_the_line_may_be_a_field_of_an_envelope(
     ]
 
 
-@pytest.mark.parametrize("address", ["kafka://host:9092", "kafka:///t", "kafka://h:1/a/b"])
+@pytest.mark.parametrize(
+    "address",
+    ["kafka://host:9092", "kafka:///t", "kafka://h:1/a/b", "kafka://h/t", "kafka://h:x/t"],
+)
 def test_an_address_that_names_no_topic_is_refused(address: str) -> None:
     with pytest.raises(ConfigError, match="no address of a topic"):
         Topic.parse(address)
+
+
+@pytest.mark.parametrize("bootstrap", ["h:1", "h-1.example:9092,10.0.0.1:9093", "[::1]:9092"])
+def test_a_topic_is_found_by_any_of_its_brokers(bootstrap: str) -> None:
+    topic = Topic.parse(f"kafka://{bootstrap}/request.logs_1")
+    assert (topic.bootstrap, topic.name) == (bootstrap, "request.logs_1")
 
 
 def test_streams_stay_known_through_compaction(spark: SparkSession, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ In reading order:
     app              the commands put together; where an error becomes a message and an exit code
     lazy             a group whose commands are loaded when they are called
     output           text made safe for a terminal, tables, JSON (json_text: quickly)
-    layout           tables as lines that fit a terminal
+    layout           tables as lines that fit a terminal; durations: how long, in words
     options          options that commands of several kinds have
     protocol         `rollcall protocol`: the messages of the Kafka protocol
     cluster          `rollcall cluster`: an embedded cluster; cluster_view: how it is shown
@@ -30,6 +30,7 @@ The commands that ask brokers (docs/brokers.md):
 The commands of logs and tables:
 
     spark            starting Spark for a command, and where tables and logs lie
+    stopping         being told to stop, by Ctrl-C or SIGTERM
     generate_logs    `rollcall generate-logs`: request logs of a made-up fleet
     pipeline         `rollcall pipeline`: request logs to tables; pipeline_view: how a run is shown
     tables           `rollcall tables`: what is in a folder of tables

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -40,11 +38,15 @@ from rollcall.cli.spark import (
     session_config,
     store_for,
 )
+from rollcall.cli.stopping import children_stay, stoppable, until_interrupted
 from rollcall.cli.tables import TablesOption
+from rollcall.errors import ConfigError
 from rollcall.tables.fresh import tables_to_write
 from rollcall.tables.writers import open_writer
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from rollcall.pipeline.batch import Job
     from rollcall.pipeline.recipes import Recipe
     from rollcall.pipeline.session import SessionConfig
@@ -176,11 +178,10 @@ def compact(
     need_spark()
     age = timedelta(seconds=parse_seconds(keep, "--keep")) if keep is not None else None
     from rollcall.pipeline.compact import compact as merge_tables
-    from rollcall.pipeline.session import open_session
     from rollcall.tables.cleaning import clean
     from rollcall.tables.folder import check_mark
 
-    with open_session(session_config(master, conf or ())) as spark:
+    with stoppable(), _session(session_config(master, conf or ())) as spark:
         store = store_for(spark, tables)
         check_mark(store)
         with open_writer(store, "rollcall pipeline compact") as writer:
@@ -227,6 +228,8 @@ def stream(
     """
     need_spark()
     seconds = None if trigger == "once" else parse_seconds(trigger, "--trigger")
+    if seconds == 0:
+        raise ConfigError("--trigger is 0", hint="as in --trigger 10s; `once` looks once and ends")
     recipe = _recipe(time_zone, layout, inter_broker)
     for_kafka = [each for each in conf or () if each.startswith("kafka.")]
     settings = session_config(master, [each for each in conf or () if each not in for_kafka])
@@ -250,7 +253,7 @@ def stream(
 def _stream_folder(job: Job, source: str, seconds: float | None) -> None:
     from rollcall.pipeline.folder_stream import FolderStream
 
-    with ProgressLine(quiet=False) as line, _until_interrupted() as stop:
+    with ProgressLine(quiet=False) as line, until_interrupted() as stop:
         stream = FolderStream(job, (source,), line.show, lambda result: print_counts(result.counts))
         if seconds is None:
             stream.once()
@@ -261,7 +264,7 @@ def _stream_folder(job: Job, source: str, seconds: float | None) -> None:
 def _stream_topic(job: Job, topic: Any, seconds: float | None) -> None:
     from rollcall.pipeline.topic_stream import TopicStream
 
-    with _until_interrupted() as stop:
+    with until_interrupted() as stop:
         TopicStream(job, topic, print_outcome).until(stop, seconds)
 
 
@@ -273,20 +276,6 @@ def _connector(packages: str | None, settings: SessionConfig) -> tuple[str, ...]
     if "spark.jars" in settings.conf or "spark.jars.packages" in settings.conf:
         return ()
     return (connector(),)
-
-
-@contextmanager
-def _until_interrupted() -> Iterator[threading.Event]:
-    """Ctrl-C and a service manager's stop end a stream after the batch it is in."""
-    stop = threading.Event()
-    before = {
-        each: signal.signal(each, lambda *_: stop.set()) for each in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield stop
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
 
 
 def _recipe(time_zone: str, layout: str | None, inter_broker: Sequence[str] | None) -> Recipe:
@@ -318,17 +307,30 @@ def _weigh(logs: Sequence[str]) -> int | None:
 
 
 @contextmanager
+def _session(config: SessionConfig) -> Iterator[SparkSession]:
+    """Spark for a command, which may be told to stop while it works."""
+    from rollcall.pipeline.failures import java_may_end
+    from rollcall.pipeline.session import open_session
+
+    with ExitStack() as stack:
+        stack.enter_context(java_may_end())
+        with children_stay():
+            spark = stack.enter_context(open_session(config))
+        yield spark
+
+
+@contextmanager
 def _job(config: SessionConfig, tables: str, doing: str, recipe: Recipe) -> Iterator[Job]:
     from rollcall.pipeline.batch import Job
     from rollcall.pipeline.paths import check_for_spark
-    from rollcall.pipeline.session import open_session
 
     check_for_spark(str(local_store(tables).root) if is_local_path(tables) else tables)
     made_by = f"rollcall {__version__}"
     with ExitStack() as stack:
+        stack.enter_context(stoppable())
         if is_local_path(tables):  # a wrong folder is told before Spark is started
             stack.enter_context(tables_to_write(local_store(tables), made_by))
-        spark = stack.enter_context(open_session(config))
+        spark = stack.enter_context(_session(config))
         store = store_for(spark, tables)
         stack.enter_context(tables_to_write(store, made_by))
         writer = stack.enter_context(open_writer(store, doing))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors.exceptions.captured import CapturedException
 
 from rollcall.pipeline.errors import ChangedError, SparkError
@@ -30,6 +30,19 @@ def explained(where: str) -> Iterator[None]:
         yield
     except (Py4JError, CapturedException) as error:
         raise explain(error, where) from error
+
+
+@contextmanager
+def java_may_end() -> Iterator[None]:
+    """Java is a process of its own: it may be killed, and then nothing of Spark answers."""
+    try:
+        yield
+    except (Py4JNetworkError, ConnectionError) as error:
+        raise SparkError(
+            "Java, in which Spark runs, ended all at once",
+            hint="was it killed, perhaps as memory ran out? run the same command again: nothing "
+            "is lost, and nothing will be counted twice",
+        ) from error
 
 
 def explain(error: Exception, where: str) -> Exception:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,6 +13,10 @@ from pyspark.sql import functions as F
 
 from rollcall.errors import ConfigError
 from rollcall.pipeline.schema import LINES
+
+ADDRESS = r"(\[[0-9a-fA-F:.]+\]|[^@:,/\s\[\]]+):\d{1,5}"
+BOOTSTRAP = re.compile(f"{ADDRESS}(,{ADDRESS})*")
+TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +34,8 @@ class Topic:
     def parse(cls, address: str, **fields: Any) -> Topic:
         parts = urlsplit(address)
         topic = parts.path.strip("/")
-        if parts.scheme != "kafka" or not parts.netloc or not topic or "/" in topic:
+        known = parts.scheme == "kafka" and BOOTSTRAP.fullmatch(parts.netloc)
+        if not known or not TOPIC.fullmatch(topic):
             raise ConfigError(
                 f"{address!r} is no address of a topic", hint="use kafka://HOST:PORT/TOPIC"
             )
