@@ -24,7 +24,8 @@ Row = dict[str, Any]
 
 
 def flat_client(client: Client) -> Row:
-    candidates = (it for guess in (client.guesses or {}).values() for it in guess.candidates)
+    guesses = (client.guesses or {}).values()
+    candidates = [it.library for guess in guesses for it in guess.candidates]
     return {
         "cluster": client.cluster,
         "principal": client.principal,
@@ -35,7 +36,7 @@ def flat_client(client: Client) -> Row:
         "inferred_requests": client.inferred_requests,
         "library": client.library,
         "library_source": _library_source(client),
-        "candidates": list(dict.fromkeys(it.library for it in candidates)),
+        "candidates": list(dict.fromkeys(candidates)),
         "other_names": list(client.other_names),
         "hosts": list(client.hosts),
         "host_count": client.host_count,
@@ -169,8 +170,8 @@ def to_arrow(rows: Iterable[Row]) -> Any:
 
 
 def _library_source(client: Client) -> str:
-    sources = {str(guess.source) for guess in (client.guesses or {}).values()}
-    return sources.pop() if len(sources) == 1 else "missing"
+    sources = {guess.source for guess in (client.guesses or {}).values()}
+    return str(sources.pop()) if len(sources) == 1 else "missing"
 
 
 def _flat_finding(it: Finding) -> Row:

@@ -112,7 +112,7 @@ class Identifier:
         """The library for each software version that was told."""
         if client.software is None:
             return {None: self._infer(client.cluster, uses, client_ids)}
-        versions = dict.fromkeys(use.software_version for use in uses)
+        versions = dict.fromkeys([use.software_version for use in uses])
         return {version: self._report(client.software, version) for version in versions}
 
     def _report(self, name: str, version: str | None) -> LibraryGuess:

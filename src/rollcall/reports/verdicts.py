@@ -104,7 +104,6 @@ class Judge:
         history: Mapping[int, Sequence[Sighting]],
         ceilings: Mapping[tuple[int, int], Ceiling],
     ) -> Iterator[Finding]:
-        asks = client.software is not None or any(u.api_key == API_VERSIONS for u in client.uses)
         refused: dict[tuple[int, int], list[Use]] = {}
         for use in client.uses:
             key, version = use.api_key, use.api_version
@@ -115,7 +114,7 @@ class Judge:
                 refused.setdefault((key, version), []).append(use)
             elif found is Acceptance.NOT_YET:
                 yield self._finding(Verdict.UNKNOWN, Why.NOT_THERE, [use])
-            elif key != API_VERSIONS and not asks:
+            elif key != API_VERSIONS and not _asks(client):
                 yield self._finding(Verdict.UNKNOWN, Why.ABOVE_UNASKED, [use])
             elif key != API_VERSIONS:
                 yield self._finding(Verdict.SAFE, Why.ABOVE, [use])
@@ -179,11 +178,16 @@ class Judge:
         )
 
     def _at_risk(self, client: Client, listeners: frozenset[str | None]) -> Iterator[Finding]:
-        seen = {(use.software_version, use.api_key) for use in client.uses}
+        told = dict.fromkeys([use.software_version for use in client.uses])
+        risks = {
+            version: found
+            for version in told
+            if (candidate := _library(client, version)) and (found := self.outlook(candidate).risks)
+        }
+        seen = {(use.software_version, use.api_key) for use in client.uses if risks}
         versions: dict[Risk, list[str | None]] = {}
-        for version in dict.fromkeys(use.software_version for use in client.uses):
-            candidate = _library(client, version)
-            for risk in self.outlook(candidate).risks if candidate else ():
+        for version, found in risks.items():
+            for risk in found:
                 was_seen = risk.lack is not Lack.NOT_LISTED and (version, risk.api_key) in seen
                 if not was_seen and not _is_impossible(risk, listeners):
                     versions.setdefault(risk, []).append(version)
@@ -214,6 +218,11 @@ class Judge:
 
 
 _FINE = (Acceptance.ACCEPTED, Acceptance.TOO_NEW)
+
+
+def _asks(client: Client) -> bool:
+    """Whether it was seen to ask for the broker's versions: who tells its name does."""
+    return client.software is not None or any(it.api_key == API_VERSIONS for it in client.uses)
 
 
 def _says_nothing(key: int, version: int) -> bool:
