@@ -8,7 +8,7 @@ import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -29,6 +29,15 @@ LOG4J2_VERSION = "2.24.3"
 
 SILENCE: list[str] = []
 """That the network did not answer: it is waited for once in a run, not once a release."""
+
+
+@dataclass(frozen=True)
+class Artifact:
+    group: str
+    name: str
+    version: str
+    alone: bool = True
+    """Without what it says it needs."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,28 @@ def jars_of(release: Release) -> Path:
         return folder
 
 
+def jars_for_spark(name: str, wanted: Iterable[Artifact]) -> str:
+    """What Spark is to load besides, as a list of jars."""
+    folder = CACHE / name
+    with one_at_a_time():
+        if not (folder / "complete").exists():
+            if shutil.which("mvn") is None:
+                pytest.skip(f"the jars of {name} come with Maven: put mvn on the PATH")
+            if SILENCE:
+                pytest.skip(SILENCE[0])
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            dependencies = "".join(
+                _dependency(each.group, each.name, each.version, [("*", "*")] * each.alone)
+                for each in wanted
+            )
+            (folder / "pom.xml").write_text(_project(name, dependencies), encoding="utf-8")
+            if (reason := _copy_jars(name, folder)) is not None:
+                pytest.skip(reason)
+            (folder / "complete").touch()
+    return ",".join(str(jar) for jar in sorted(folder.glob("*.jar")))
+
+
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
     """Tests run on several workers, and Maven's folder is for one at a time."""
@@ -83,6 +114,11 @@ def _fetch(release: Release, folder: Path) -> str | None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "pom.xml").write_text(_pom(release), encoding="utf-8")
+    return _copy_jars(f"Kafka {release.version}", folder)
+
+
+def _copy_jars(name: str, folder: Path) -> str | None:
+    """Fetch what the pom.xml in the folder names; why it failed, if it did."""
     command = [
         "mvn", "--batch-mode", "--quiet", f"-Dmaven.repo.local={ROOT / '.cache' / 'maven'}",
         COPY_DEPENDENCIES, f"-DoutputDirectory={folder}", "-DincludeScope=runtime",
@@ -99,10 +135,10 @@ def _fetch(release: Release, folder: Path) -> str | None:
             env={name: value for name, value in os.environ.items() if name != "MAVEN_OPTS"},
         )
     except subprocess.TimeoutExpired:
-        SILENCE.append(f"Maven did not fetch Kafka {release.version} within {FETCH_SECONDS} s")
+        SILENCE.append(f"Maven did not fetch {name} within {FETCH_SECONDS} s")
         return SILENCE[0]
     if done.returncode != 0:
-        return f"Kafka {release.version} could not be fetched: {done.stdout[-500:]}"
+        return f"{name} could not be fetched: {done.stdout[-500:]}"
     return None
 
 
@@ -113,18 +149,22 @@ def _pom(release: Release) -> str:
         else list(RELOAD4J)
     )
     wanted = [("org.apache.kafka", f"kafka_{release.scala}", release.version), *bindings]
-    dependencies = "".join(_dependency(*row) for row in wanted)
+    dependencies = "".join(_dependency(*row, LOG4J1) for row in wanted)
+    return _project(f"kafka-{release.version}", dependencies)
+
+
+def _project(name: str, dependencies: str) -> str:
     return (
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
-        f"<groupId>rollcall</groupId><artifactId>kafka-{release.version}</artifactId>"
+        f"<groupId>rollcall</groupId><artifactId>{name}</artifactId>"
         f"<version>1</version><dependencies>{dependencies}</dependencies></project>"
     )
 
 
-def _dependency(group: str, artifact: str, version: str) -> str:
+def _dependency(group: str, artifact: str, version: str, without: Iterable[tuple[str, str]]) -> str:
     exclusions = "".join(
         f"<exclusion><groupId>{g}</groupId><artifactId>{a}</artifactId></exclusion>"
-        for g, a in LOG4J1
+        for g, a in without
     )
     return (
         f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"

@@ -1,7 +1,6 @@
 """A topic of a real broker as the source of lines, through Spark's Kafka connector."""
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,14 +13,7 @@ from confluent_kafka import Producer
 
 from rollcall.pipeline.session import IF_SMALL, QUICK_START
 from tests.kafka.brokers import Machine, Process
-from tests.kafka.jars import (
-    CACHE,
-    COPY_DEPENDENCIES,
-    FETCH_SECONDS,
-    ROOT,
-    Release,
-    one_at_a_time,
-)
+from tests.kafka.jars import Artifact, Release, jars_for_spark
 from tests.pipeline.running import line, lines, put, requests, sums
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
@@ -30,53 +22,18 @@ TOPIC = "request-logs"
 SOON = {"kafka.request.timeout.ms": "3000", "kafka.default.api.timeout.ms": "4000"}
 """A broker that does not answer is given up after seconds."""
 # A set of which each part is published, and which was seen to work with the Spark that is pinned.
-CONNECTOR = {
-    "spark-sql-kafka-0-10_2.13": ("org.apache.spark", "4.2.0"),
-    "spark-token-provider-kafka-0-10_2.13": ("org.apache.spark", "4.0.0"),
-    "kafka-clients": ("org.apache.kafka", "3.9.2"),
-    "commons-pool2": ("org.apache.commons", "2.13.1"),
-}
+CONNECTOR = (
+    Artifact("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.2.0"),
+    Artifact("org.apache.spark", "spark-token-provider-kafka-0-10_2.13", "4.0.0"),
+    Artifact("org.apache.kafka", "kafka-clients", "3.9.2"),
+    Artifact("org.apache.commons", "commons-pool2", "2.13.1"),
+)
 
 
 @pytest.fixture(scope="module")
 def connector() -> str:
     """Spark's Kafka connector as a list of jars."""
-    folder = CACHE / "spark-connector"
-    with one_at_a_time():
-        if not (folder / "complete").exists():
-            _fetch(folder)
-    return ",".join(str(jar) for jar in sorted(folder.glob("*.jar")))
-
-
-def _fetch(folder: Path) -> None:
-    if shutil.which("mvn") is None:
-        pytest.skip("Spark's Kafka connector comes with Maven: put mvn on the PATH")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    all_others = "<exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion>"
-    wanted = "".join(
-        f"<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId>"
-        f"<version>{version}</version><exclusions>{all_others}</exclusions></dependency>"
-        for name, (group, version) in CONNECTOR.items()
-    )
-    (folder / "pom.xml").write_text(
-        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
-        "<groupId>rollcall</groupId><artifactId>connector</artifactId><version>1</version>"
-        f"<dependencies>{wanted}</dependencies></project>"
-    )
-    command = ["mvn", "--batch-mode", "--quiet", f"-Dmaven.repo.local={ROOT / '.cache' / 'maven'}"]
-    done = subprocess.run(
-        [*command, COPY_DEPENDENCIES, f"-DoutputDirectory={folder}"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=FETCH_SECONDS,
-        stdin=subprocess.DEVNULL,
-    )
-    if done.returncode != 0:
-        pytest.skip(f"Spark's Kafka connector could not be fetched: {done.stdout[-500:]}")
-    (folder / "complete").touch()
+    return jars_for_spark("spark-connector", CONNECTOR)
 
 
 @pytest.fixture(scope="module")

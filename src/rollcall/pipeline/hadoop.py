@@ -19,7 +19,8 @@ from rollcall.tables.errors import TablesError
 from rollcall.tables.stores import Entry, disk_full
 
 MISSING = "java.io.FileNotFoundException"
-EXISTS = "FileAlreadyExistsException"
+EXISTS = ("FileAlreadyExistsException", "RemoteFileChangedException")
+"""What a file that is there is refused with; the second, by S3 when another was quicker."""
 NO_SUCH_SYSTEM = ("No FileSystem for scheme", "ClassNotFoundException")
 CONNECTOR = (
     "it has no connector to this file system: add one of its Hadoop's version, for s3a "
@@ -104,7 +105,7 @@ class HadoopStore:
             try:
                 self.hadoop.put(self._at(name), content, overwrite=False)
             except Py4JJavaError as error:
-                if _is(error, EXISTS):
+                if any(_is(error, name) for name in EXISTS):
                     return False
                 raise
         return True
@@ -204,7 +205,7 @@ def _explained(address: str) -> Iterator[None]:
         if "No space left" in _gist(error) or "DSQuotaExceeded" in _gist(error):
             raise disk_full(address) from error
         if _lacks_connector(error):
-            raise TablesError(f"Spark cannot write to {address}", hint=CONNECTOR) from error
+            raise TablesError(f"Spark cannot reach {address}", hint=CONNECTOR) from error
         raise TablesError(
             f"{address} cannot be used: {_gist(error)}",
             hint="check the address, and the settings of its file system (--conf)",

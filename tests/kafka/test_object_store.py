@@ -1,0 +1,145 @@
+"""Logs and tables in an object store: an S3 that is not Amazon's, through Hadoop's connector."""
+
+import fcntl
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.request import Request, urlopen
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from rollcall.pipeline.session import IF_SMALL, QUICK_START
+from tests.kafka.brokers import Process, free_port
+from tests.kafka.jars import FETCH_SECONDS, ROOT, Artifact, jars_for_spark
+from tests.pipeline.running import lines, requests
+
+pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
+
+# Of the version of Spark's Hadoop; and of the SDK what it needs, as the whole is 700 MB.
+SDK = "2.35.4"
+CONNECTOR = (
+    Artifact("org.apache.hadoop", "hadoop-aws", "3.5.0"),
+    Artifact("software.amazon.s3.analyticsaccelerator", "analyticsaccelerator-s3", "1.3.1"),
+    *(
+        Artifact("software.amazon.awssdk", name, SDK, alone=False)
+        for name in ("s3", "s3-transfer-manager", "sts")
+    ),
+)
+SERVER = ROOT / ".cache" / "s3"
+SERVER_NEEDS = ("moto==5.2.5", "flask", "flask-cors", "py-partiql-parser")
+SERVE = "import sys; from moto.server import main; main(['-H', '127.0.0.1', '-p', sys.argv[1]])"
+HEADERS = {
+    "Content-Type": "application/octet-stream",
+    # the server wants to see one, and does not look at what is in it
+    "Authorization": "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/s3/aws4_request, "
+    "SignedHeaders=host, Signature=0",
+}
+KEY = ".//{http://s3.amazonaws.com/doc/2006-03-01/}Key"
+
+
+@pytest.fixture(scope="module")
+def server_packages() -> Path:
+    """The server as a folder of Python packages: it would not fit with those that are pinned."""
+    SERVER.mkdir(parents=True, exist_ok=True)
+    with (SERVER / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (SERVER / "complete").exists():
+            install = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(SERVER)]
+            try:
+                done = subprocess.run(
+                    [*install, *SERVER_NEEDS],
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                    timeout=FETCH_SECONDS,
+                )
+            except subprocess.TimeoutExpired:
+                pytest.skip(f"pip did not fetch an S3 server within {FETCH_SECONDS} s")
+            if done.returncode != 0:
+                pytest.skip(f"an S3 server could not be fetched: {done.stderr[-500:]}")
+            (SERVER / "complete").touch()
+    return SERVER
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A bucket, as a program sees it that knows no S3 but HTTP."""
+
+    port: int
+    name: str
+
+    def ask(self, method: str, key: str = "", body: bytes = b"") -> bytes:
+        url = f"http://127.0.0.1:{self.port}/{self.name}{key}"
+        with urlopen(Request(url, body or None, HEADERS, method=method), timeout=60) as answer:
+            content: bytes = answer.read()
+            return content
+
+    def copy(self, prefix: str, folder: Path) -> None:
+        """As `aws s3 sync` does it."""
+        listing = ET.fromstring(self.ask("GET", f"?list-type=2&prefix={prefix}/"))
+        for key in [str(found.text) for found in listing.iterfind(KEY)]:
+            target = folder / key.removeprefix(f"{prefix}/")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not key.endswith("/"):
+                target.write_bytes(self.ask("GET", f"/{key}"))
+
+
+@pytest.fixture
+def bucket(server_packages: Path, tmp_path: Path) -> Iterator[Bucket]:
+    port = free_port()
+    path = os.pathsep.join([str(server_packages), *sys.path])
+    command = ["env", f"PYTHONPATH={path}", sys.executable, "-c", SERVE, str(port)]
+    server = Process("an S3 server", port, command, tmp_path)
+    try:
+        server.wait_until_listening()
+        bucket = Bucket(port, "cluster")
+        bucket.ask("PUT")
+        yield bucket
+    finally:
+        server.stop()
+
+
+def rollcall(*words: str, conf: dict[str, str] | None = None) -> str:
+    settings = [
+        word for key, value in (conf or {}).items() for word in ("--conf", f"{key}={value}")
+    ]
+    program = [sys.executable, "-c", "from rollcall.cli import main; main()"]
+    done = subprocess.run(
+        [*program, *words, *settings], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_logs_and_tables_may_lie_in_s3(bucket: Bucket, tmp_path: Path) -> None:
+    s3a = {
+        "endpoint": f"http://127.0.0.1:{bucket.port}",
+        "endpoint.region": "us-east-1",
+        "path.style.access": "true",
+        "access.key": "someone",
+        "secret.key": "sesame",
+    }
+    conf = {f"spark.hadoop.fs.s3a.{name}": value for name, value in s3a.items()} | IF_SMALL
+    conf["spark.jars"] = jars_for_spark("s3-connector", CONNECTOR)
+    conf["spark.driver.extraJavaOptions"] = QUICK_START
+    where = ["--tables", "s3a://cluster/tables"]
+    bucket.ask("PUT", "/logs/b1/request.log.1", lines(20).encode() + b"half a line")
+    bucket.ask("PUT", "/logs/b2/request.log.2.gz", gzip.compress(lines(20, first=20).encode()))
+    files = [f"s3a://cluster/logs/{name}" for name in ("b1/request.log.1", "b2/request.log.2.gz")]
+    told = json.loads(rollcall("pipeline", "run", *files, *where, "--json", conf=conf))
+    assert (told["files"], told["requests"], told["rejected"]) == (2, 40, 0)
+    bucket.ask("PUT", "/logs/b1/request.log.1", lines(20).encode() + lines(5, first=40).encode())
+    told = json.loads(rollcall("pipeline", "run", *files, *where, "--json", conf=conf))
+    assert (told["requests"], told["already_read"]) == (5, 1)
+    rollcall("pipeline", "compact", *where, conf=conf)
+    listed = json.loads(rollcall("tables", "list", *where, "--json", conf=conf))
+    assert listed["read"]["requests"] == 45
+    bucket.copy("tables", tmp_path / "copy")
+    assert requests(tmp_path / "copy") == 45
+    assert "librdkafka" in rollcall("report", "clients", "--tables", str(tmp_path / "copy"))
