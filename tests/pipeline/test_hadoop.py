@@ -50,7 +50,7 @@ def test_a_file_system_that_spark_has_no_connector_to_is_told(spark: SparkSessio
     for address in ("s3a://logs/kafka", "nosuch://logs/kafka"):
         with pytest.raises(SourceError, match=f"Spark cannot read {address}") as source:
             HadoopPlace(hadoop).find(address)
-        with pytest.raises(TablesError, match=f"Spark cannot write to {address}") as tables:
+        with pytest.raises(TablesError, match=f"Spark cannot reach {address}") as tables:
             HadoopStore(hadoop, address).absent()
         assert source.value.hint == tables.value.hint == CONNECTOR
 
