@@ -6,14 +6,24 @@ table. Rich gives colours on a terminal only, and none where NO_COLOR is set; it
 load, so that only who prints with it does.
 """
 
+from __future__ import annotations
+
 import json
+import os
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import compress
+from typing import TYPE_CHECKING
 
 from rollcall.cli.json_text import json_text
 from rollcall.errors import RollcallError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+LIKE_A_TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE")
+"""Where Rich is told to take what is no terminal for one."""
 
 
 def safe_text(value: object) -> str:
@@ -28,7 +38,8 @@ def safe_text(value: object) -> str:
 
 def print_lines(lines: Iterable[str]) -> None:
     """Sentences: on a terminal broken between words, what follows a little further in."""
-    width = _terminal_width()
+    console = _terminal()
+    width = console.width if console else None
     for line in map(safe_text, lines):
         if width is not None and len(line) > width:
             lead = line[: len(line) - len(line.lstrip())] + "  "
@@ -36,12 +47,14 @@ def print_lines(lines: Iterable[str]) -> None:
         print(line)
 
 
-def _terminal_width() -> int | None:
-    """None where there is no terminal."""
+def _terminal() -> Console | None:
+    """None where there is no terminal; nobody waits for Rich then."""
+    if not sys.stdout.isatty() and not any(map(os.environ.get, LIKE_A_TERMINAL)):
+        return None
     from rich.console import Console
 
-    console = Console()
-    return console.width if console.is_terminal else None
+    console = Console(highlight=False)
+    return console if console.is_terminal else None
 
 
 def print_table(
@@ -56,24 +69,30 @@ def print_table(
     On a terminal rows are made to fit, and columns that are empty are left out. For a file or
     `grep` a row is one line, however long, with all columns.
     """
-    from rich.console import Console
-    from rich.text import Text
-
     from rollcall.cli.layout import Layout
 
-    console = Console(highlight=False)
+    console = _terminal()
     texts = [["" if cell is None else safe_text(cell) for cell in row] for row in (columns, *rows)]
-    if console.is_terminal:
+    if console:
         texts = _without_empty_columns(texts)
     figures = [index for index, column in enumerate(texts[0]) if column in right]
-    layout = Layout.of(texts, figures, console.width if console.is_terminal else None)
+    layout = Layout.of(texts, figures, console.width if console else None)
     if title is not None:
         print(safe_text(title))
     for line in layout.lines(texts[0]):
-        console.print(Text(line, "bold"), soft_wrap=True)
+        _print_heading(line, console)
     print("─" * layout.width)
     for row in texts[1:]:
         print("\n".join(layout.lines(row)))
+
+
+def _print_heading(line: str, console: Console | None) -> None:
+    if console is None:
+        print(line)
+        return
+    from rich.text import Text
+
+    console.print(Text(line, "bold"), soft_wrap=True)
 
 
 def _without_empty_columns(texts: list[list[str]]) -> list[list[str]]:

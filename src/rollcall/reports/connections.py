@@ -64,8 +64,10 @@ def count_opened(reader: Reader, *, rates: bool = True) -> None:
     """The table `opened_by`: connections of everybody, and how fast they came."""
     words = {"rows": reader.table(CONNECTIONS.name), "connection": CONNECTION}
     reader.run(SEVERAL.format(**words))
-    some = "(FROM {rows} WHERE hash({connection}) IN (FROM several))".format(**words)
-    connections = MERGED.format(**words, several=merge(CONNECTIONS, some))
+    connections = words["rows"]
+    if reader.rows("FROM several LIMIT 1"):
+        some = "(FROM {rows} WHERE hash({connection}) IN (FROM several))".format(**words)
+        connections = MERGED.format(**words, several=merge(CONNECTIONS, some))
     own = {"identity": IDENTITY, "who": WHO}
     recent = RECENT.format(**own, connections=connections, window=reader.window())
     older = OLDER.format(**own, months=reader.month_connections())
