@@ -13,9 +13,10 @@ from rollcall.tables.errors import TablesError
 from tests.reports.making import Made, hour
 
 
-def test_a_part_that_is_gone_or_broken_is_told(tmp_path: Path) -> None:
-    folder = Made().use("Fetch", 11).write(tmp_path / "tables")
-    (part,) = folder.glob("parts/*/usage/*.parquet")
+@pytest.mark.parametrize("table", ["usage", "connections"])  # one is read beside the other
+def test_a_part_that_is_gone_or_broken_is_told(tmp_path: Path, table: str) -> None:
+    folder = Made().use("Fetch", 11).connect(3).write(tmp_path / "tables")
+    (part,) = folder.glob(f"parts/*/{table}/*.parquet")
     part.write_bytes(b"PAR1 this is none")
     with pytest.raises(TablesError, match="cannot be read") as caught:
         clients(folder)
