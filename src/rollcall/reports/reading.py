@@ -98,12 +98,18 @@ class Reader:
     def month_usage(self) -> str:
         """Per month and client, in the window; of a month that lies in it in part, the days."""
         window, ends = self.window(), self._ends("month")
-        left = self._left(MONTH_USAGE, f"{window} AND NOT ({_within(ends, 'month')})")
-        queries = [*left, *self._summed(MONTH_USAGE, window)]
+        queries = [
+            *self._left(MONTH_USAGE, f"{window} AND NOT ({_within(ends, 'month')})"),
+            *self._summed(MONTH_USAGE, window),
+        ]
         if ends and (days := self._days(_within(ends, "day"))):
             queries.append(AS_MONTHS.format(days=self._union(DAY_USAGE, days)))
-        months = self._union(MONTH_USAGE, queries)
-        return months if queries == left else self._kept("months", months)
+        return self._union(MONTH_USAGE, queries)
+
+    @property
+    def has_months(self) -> bool:
+        """Whether usage per month lies there, and nothing has to be added up to read it."""
+        return not self._ends("month") and not self._summed(MONTH_USAGE)
 
     def month_connections(self) -> str:
         """Connections that ended long ago, per month and client, in the window."""
@@ -114,12 +120,6 @@ class Reader:
             *self._summed(MONTH_CONNECTIONS, window),
         ]
         return self._union(MONTH_CONNECTIONS, queries)
-
-    def _kept(self, name: str, rows: str) -> str:
-        """Rows that had to be added up first, and may be read several times."""
-        if self.is_new(name):
-            self.run(f"CREATE TABLE {name} AS {rows}")
-        return name
 
     def _days(self, which: str = "true") -> list[str]:
         """Days that a compaction added up; of those that lie in the window in part, the rows."""
