@@ -41,6 +41,8 @@ def test_what_was_read_stays_read_when_the_stage_is_over() -> None:
     over = begun.then(None)
     assert over == Read(20, 2, ended=True)
     assert over.then(Read(5, 5)) == over  # another stage, which reads what Spark has kept
+    unsaid = Read(20)  # of one task, Spark tells no lines before it ends
+    assert unsaid.then(None).then(Read(5, 5)) == Read(20, 0, ended=True)
 
 
 def test_files_are_told_by_the_bytes_and_the_last_one_not_before_the_end() -> None:

@@ -1,7 +1,8 @@
 """How far a run is: files, lines, and the share of the bytes that Spark has read.
 
-Spark tells bytes and lines of a stage as it runs, not files. It takes the largest files first, so
-the number of files that are done is told by the bytes; it is exact when a batch ends.
+Spark tells bytes and lines of a stage when one of its tasks ends; on one machine, Hadoop tells the
+bytes at any moment. Neither tells files. Spark takes the largest first, so the number of files that
+are done is told by the bytes; it is exact when a batch ends.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Read:
     def then(self, later: Read | None) -> Read:
         """One stage reads the files; what those after it read are sums that Spark has kept."""
         if self.ended or later is None:
-            return Read(self.bytes, self.lines, ended=self.lines > 0)
+            return Read(self.bytes, self.lines, ended=self.bytes > 0)
         return later
 
 
@@ -68,11 +69,15 @@ class Watch:
     done_files: int = 0
     done_lines: int = 0
     done_weight: int = 0
+    _began_at: int | None = None
+    """What had been read on this machine when the stage was first seen."""
 
     @contextmanager
     def batch(self, sizes: Sequence[int], weight: int) -> Iterator[None]:
         """Tell of a batch of files of these sizes while the block reads it."""
         stop = threading.Event()
+
+        self._began_at = None
 
         def look() -> None:
             so_far = Read()
@@ -101,9 +106,20 @@ class Watch:
         stages = context._jsc.sc().statusStore()
         for stage in context.statusTracker().getActiveStageIds():
             found = stages.lastStageAttempt(stage)
-            if found.inputBytes():
-                return Read(found.inputBytes(), found.inputRecords())
+            if size := max(found.inputBytes(), self._read_here(context, found.inputBytes())):
+                return Read(size, found.inputRecords())
         return None
+
+    def _read_here(self, context: Any, told: int) -> int:
+        """Bytes that this machine has read since the stage was first seen; 0 on a cluster."""
+        if not context.master.startswith("local"):
+            return 0
+        systems = context._jvm.org.apache.hadoop.fs.FileSystem.getGlobalStorageStatistics()
+        numbers = [each.getLong("bytesRead") for each in systems.iterator()]
+        read = sum(number or 0 for number in numbers)
+        if self._began_at is None:
+            self._began_at = read - told
+        return int(read - self._began_at)
 
     def _say(self, read: Read, sizes: Sequence[int], weight: int) -> None:
         share = 1.0 if read.ended else min(1.0, read.bytes / max(1, sum(sizes)))
