@@ -14,7 +14,14 @@ from pyspark.sql import functions as F
 from rollcall.pipeline import parse_json, parse_text
 from rollcall.pipeline.methods import in_a_new_method
 from rollcall.pipeline.parse_frame import JSON, TEXT, with_frame
-from rollcall.pipeline.parse_marks import CONNECTION, RESPONSE_QUEUE, THROTTLE, TOTAL, WHO
+from rollcall.pipeline.parse_marks import (
+    CONNECTION,
+    RESPONSE_QUEUE,
+    THROTTLE,
+    TOTAL,
+    WHO,
+    cut_bytes,
+)
 from rollcall.pipeline.settings import SourceSettings
 
 NO_FORM = "a request line in a form that no release of Kafka writes"
@@ -41,74 +48,97 @@ def cut_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
     """
     return (
         lines.transform(with_frame, settings)
-        .transform(in_a_new_method, "framed")
-        .transform(with_payload, settings)
-        .transform(with_ends)
+        .transform(with_json_head)
+        .transform(in_a_new_method, "headed")
+        .transform(with_text_head)
+        .transform(with_tail)
+        .transform(with_bodies)
         .transform(in_a_new_method, "ended")
+        .transform(with_told)
         .transform(with_sure_ends)
         .transform(with_parts)
     )
 
 
-def with_payload(framed: DataFrame, settings: SourceSettings) -> DataFrame:
-    """What the broker wrote of a request: all of it, its `front` and its `end`."""
-    payload, text = F.col("payload"), F.col("text")
-    start = F.length("level") + len("[yyyy-MM-dd HH:mm:ss,SSS]  Completed ") + 1
-    size = F.octet_length(text) - start + 1 - len(settings.frame.suffix.encode())
-    whole = F.substring(text.cast("binary"), start, size)
-    return framed.withColumn("payload", F.when(F.col("kind").isNotNull(), whole)).withColumns(
-        {
-            "front": F.substring(payload, 1, FRONT_BYTES).cast("string"),
-            "end": F.substring(payload, -END_BYTES, END_BYTES).cast("string"),
-            "payload": payload.cast("string"),
-        }
+def with_json_head(framed: DataFrame) -> DataFrame:
+    """`request`, what is before the bodies, and `body`, the start of them."""
+    payload, head = F.col("payload"), F.col("head")
+    front = F.when(F.col("kind") == JSON, cut_bytes(payload, 1, FRONT_BYTES))
+    return (
+        framed.withColumn("head", F.split(front, "}", 3))
+        .withColumns(
+            {"body": parse_json.take_body(head), "head": parse_json.cut_head(head, payload)}
+        )
+        .withColumns({"api": parse_json.cut_api(head), "request": parse_json.cut_request(head)})
+        .withColumn("error_code", F.when(F.col("kind") == JSON, parse_json.early_error()))
+        # a text would be copied for every piece that is cut off it
+        .withColumn("payload", payload.cast("binary"))
+        .drop("head")
     )
 
 
-def with_ends(lines: DataFrame) -> DataFrame:
-    """`request`, what is before the bodies, and `tail`, what is behind them, if they look as most
-    do."""
-    payload, head, tail = F.col("payload"), F.col("head"), F.col("tail")
+def with_text_head(headed: DataFrame) -> DataFrame:
+    """`request`, if the line begins as most do."""
+    front, head = F.col("front"), F.col("head")
+    asks = by_kind(F.col("api") == parse_json.API_VERSIONS, front.startswith(parse_text.ASKS))
+    start = cut_bytes(F.col("bytes"), 1, FRONT_BYTES)
     return (
-        lines.withColumns(
-            {
-                "head": F.split("front", by_kind("}", ","), by_kind(F.lit(3), F.lit(4))),
-                "tail": F.split("end", by_kind("}", ";")),
-            }
-        )
+        headed.withColumnRenamed("payload", "bytes")
         .withColumns(
             {
-                "body": F.get(head, 1),
-                "head": by_kind(parse_json.cut_head(head, payload), parse_text.cut_head(head)),
+                "front": F.when(F.col("kind") == TEXT, start),
+                "payload": F.col("bytes").cast("string"),
+            }
+        )
+        .withColumn("head", parse_text.cut_head(F.split(front, ",", 4)))
+        .withColumns(
+            {"asks": asks, "request": by_kind(F.col("request"), parse_text.take_request(head))}
+        )
+        .drop("front", "head")
+    )
+
+
+def with_tail(headed: DataFrame) -> DataFrame:
+    """`tail`, what is behind the bodies, if it looks as most do."""
+    tail = F.col("tail")
+    return (
+        headed.withColumn("end", cut_bytes(F.col("bytes"), -END_BYTES, END_BYTES))
+        .withColumn("tail", F.split("end", by_kind("}", ";")))
+        .withColumns(
+            {
                 "peer": F.try_element_at(tail, F.lit(-2)),
                 "tail": by_kind(parse_json.take_tail(tail), parse_text.take_tail(tail)),
             }
         )
-        .withColumns(
-            {
-                "api": F.when(F.col("kind") == JSON, parse_json.cut_api(head)),
-                "request": by_kind(parse_json.cut_request(head), parse_text.take_request(head)),
-            }
-        )
-        .transform(with_versions)
-        .drop("front", "end", "head", "listed")
     )
 
 
-def with_versions(ends: DataFrame) -> DataFrame:
-    """ApiVersions is the one API whose bodies say something: `told`, who the client is, and
-    `answer`, what a broker has, which is between the first brackets of most lines."""
-    listed, front = F.col("listed"), F.col("front")
-    asks = by_kind(F.col("api") == parse_json.API_VERSIONS, front.startswith(parse_text.ASKS))
+def with_bodies(ends: DataFrame) -> DataFrame:
+    """What is kept of the bodies. ApiVersions is the one API that answers what a broker has, which
+    is between the first brackets of most lines. Few lines need their payload any more."""
+    is_json, listed = F.col("kind") == JSON, F.col("listed")
     simple = by_kind(parse_json.is_answer(listed), parse_text.is_answer(listed))
     found = extract(parse_json.ANSWER, parse_text.ANSWER)
     taken = F.get(F.split(F.get(listed, 1), "]", 2), 0)
-    return ends.withColumn("listed", F.when(asks, F.split("payload", r"\[", 3))).withColumns(
-        {
-            "told": F.when(listed.isNotNull(), extract(parse_json.TOLD, parse_text.TOLD)),
-            "answer": F.when(listed.isNotNull(), F.when(simple, taken).otherwise(found)),
-        }
+    is_done = is_json & ~F.col("asks") & F.col("tail").startswith(parse_json.CONNECTION)
+    return (
+        ends.withColumn("listed", F.when(F.col("asks"), F.split("payload", r"\[", 3)))
+        .withColumns(
+            {
+                "replica_id": F.when(is_json, parse_json.cut_replica()),
+                "error_code": F.when(is_json, parse_json.cut_error()),
+                "answer": F.when(F.col("asks"), F.when(simple, taken).otherwise(found)),
+                "payload": F.when(~F.coalesce(is_done, F.lit(False)), F.col("payload")),
+            }
+        )
+        .drop("listed", "body", "bytes", "end", "api")
     )
+
+
+def with_told(ends: DataFrame) -> DataFrame:
+    """Who a client is, as it says in ApiVersions."""
+    told = extract(parse_json.TOLD, parse_text.TOLD)
+    return ends.withColumn("told", F.when(F.col("asks"), told)).drop("asks")
 
 
 def extract(json: str, text: str) -> Column:
@@ -128,7 +158,7 @@ def with_sure_ends(ends: DataFrame) -> DataFrame:
 
 
 def with_parts(ends: DataFrame) -> DataFrame:
-    kind, payload, request = F.col("kind"), F.col("payload"), F.col("request")
+    kind, request = F.col("kind"), F.col("request")
     return (
         ends.withColumn("reason", F.when(is_uncut(), NO_FORM).otherwise(F.col("reason")))
         .withColumn("kind", F.when(F.col("reason").isNull(), kind))
@@ -140,8 +170,6 @@ def with_parts(ends: DataFrame) -> DataFrame:
                 "throttle_us": whole_millis(behind(THROTTLE)),
                 "shape": by_kind(parse_json.SHAPE, parse_text.shape(part(RESPONSE_QUEUE))),
                 "who": part(WHO),
-                "replica_id": F.when(kind == JSON, parse_json.cut_replica(payload)),
-                "error_code": F.when(kind == JSON, parse_json.cut_error(payload)),
             }
         )
     )
@@ -158,7 +186,7 @@ def part(place: int) -> Column:
 def behind(place: int) -> Column:
     """The number that follows a name."""
     json, text = (F.lit(len(names[place]) + 1) for names in (parse_json.NAMES, parse_text.NAMES))
-    return F.substring(part(place), by_kind(json, text), LONGEST_NUMBER)
+    return cut_bytes(part(place), by_kind(json, text), LONGEST_NUMBER)
 
 
 def is_uncut() -> Column:

@@ -1,7 +1,7 @@
 """The frame of a log line: when, at which level, and whether a request is inside.
 
-`kind` is JSON or TEXT for a complete request line and null for all others, whose `reason` is
-settled here.
+`kind` is JSON or TEXT for a complete request line, of which `payload` is left. It is null for all
+others, of which the `text` is left; their `reason` is settled here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from rollcall.pipeline.layout import LEVELS, Layout
+from rollcall.pipeline.methods import in_a_new_method
+from rollcall.pipeline.parse_marks import cut_bytes
 from rollcall.pipeline.settings import SourceSettings
 
 JSON = 1
@@ -60,7 +62,8 @@ def with_frame(lines: DataFrame, settings: SourceSettings) -> DataFrame:
     kind = F.when(request.startswith('request:{"'), JSON).otherwise(TEXT)
     return (
         lines.withColumn("octets", F.octet_length("value"))
-        .withColumn("text", in_kafkas_layout(tidy(F.col("value")), layout))
+        .withColumn("text", tidy(F.col("value")))
+        .transform(in_kafkas_layout, layout)
         .withColumn("words", F.split("text", " ", WORDS))
         .withColumns({"date": date, "time": time, "level": F.when(level.isin(*LEVELS), level)})
         .transform(with_instant, settings.zone)
@@ -68,8 +71,18 @@ def with_frame(lines: DataFrame, settings: SourceSettings) -> DataFrame:
         .withColumn("kind", F.when(completed & request.startswith("request:"), kind))
         .withColumn("reason", reason_of_frame(layout))
         .withColumn("kind", F.when(F.col("reason").isNull() & ends(layout), F.col("kind")))
+        .withColumn("payload", F.when(F.col("kind").isNotNull(), payload_of(layout)))
+        .withColumn("text", F.when(F.col("kind").isNull(), F.col("text")))
         .drop("words", "date", "time", "clock", "day")
     )
+
+
+def payload_of(layout: Layout) -> Column:
+    """What the broker wrote of a request. It is one of the words, unless it has blanks."""
+    start = F.length("level") + len("[yyyy-MM-dd HH:mm:ss,SSS]  Completed ") + 1
+    size = F.octet_length("text") - start + 1 - len(layout.suffix.encode())
+    whole = cut_bytes(F.col("text"), start, size)
+    return F.when(F.size("words") == PLAIN_WORDS, F.get("words", 4)).otherwise(whole)
 
 
 def tidy(value: Column) -> Column:
@@ -80,14 +93,16 @@ def tidy(value: Column) -> Column:
     )
 
 
-def in_kafkas_layout(text: Column, layout: Layout) -> Column:
+def in_kafkas_layout(lines: DataFrame, layout: Layout) -> DataFrame:
     if layout.is_default:
-        return text
-    return (
+        return lines
+    text = F.col("text")
+    put = (
         F.when(text.rlike(layout.whole), F.regexp_replace(text, layout.whole, layout.put_whole))
         .when(text.rlike(layout.start), F.regexp_replace(text, layout.start, layout.put_start))
         .otherwise(F.regexp_replace(text, layout.end, layout.put_end))
     )
+    return lines.withColumn("text", put).transform(in_a_new_method, "laid out")
 
 
 def with_instant(framed: DataFrame, zone: str) -> DataFrame:
@@ -96,8 +111,8 @@ def with_instant(framed: DataFrame, zone: str) -> DataFrame:
     looks = F.col("level").isNotNull() & date.startswith("[") & time.endswith("]")
     if zone != "UTC":
         return framed.withColumn("instant", F.when(looks, instant_in(zone)))
-    clock = F.concat(*(F.substring(time, start, size) for start, size in CLOCK)).try_cast("int")
-    day = F.unix_date(F.substring(date, 2, 10).try_cast("date")).cast("bigint")
+    clock = F.concat(*(cut_bytes(time, start, size) for start, size in CLOCK)).try_cast("int")
+    day = F.unix_date(cut_bytes(date, 2, 10).try_cast("date")).cast("bigint")
     return (
         framed.withColumn("clock", F.when(looks & (F.length(time) == 13), clock))
         .withColumn("day", F.when(F.col("clock") >= 0, day))

@@ -14,7 +14,7 @@ import re
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from rollcall.pipeline.parse_marks import NAME, REPLICA_APIS, THROTTLE, TOTAL, WHO
+from rollcall.pipeline.parse_marks import NAME, REPLICA_APIS, THROTTLE, TOTAL, WHO, cut_bytes
 
 SHAPE = "H"
 REQUEST = ',"request":'
@@ -35,7 +35,16 @@ TOLD = (
 ANSWERED = ',"response":{"errorCode":0,"apiKeys":'
 ANSWER = rf"{re.escape(ANSWERED)}\[([^\]]*)\]"
 REPLICA = rf'{REQUEST}\{{(?:"clusterId":"[^"]*",)?"replica(?:State":\{{"replicaI|I)d":(-?\d+)'
-EARLY_ERROR = r',"response":\{(?:"throttleTimeMs":-?\d+,)?(?:"allow\w+":\w+,)?"errorCode":(-?\d+)'
+EARLY_ERROR = (
+    r',"response":\{(?:"throttleTimeMs":-?\d+,)?(?:"allow\w+":\w+,)?"errorCode":(-?\d+)[,}]'
+)
+# The longer the literal text, the faster Java skips ahead.
+USUAL_ERROR = r',"response":\{"throttleTimeMs":-?\d+,"errorCode":(-?\d+)[,}]'
+SHORTEST_HEAD = 100
+"""No response begins in so many bytes."""
+MIDDLE_BYTES = 700
+LONGEST_CODE = 40
+"""With its name, and what closes the line."""
 LATE_ERROR = rf'"errorCode":(-?\d+)\}}{CONNECTION}'
 # The code is among the first fields of a response, but for these.
 CODE_IS_LAST = (3, 9)
@@ -55,6 +64,11 @@ WANTED = """
 RANGES = "ARRAY<STRUCT<apiKey: INT, minVersion: INT, maxVersion: INT>>"
 
 
+def take_body(pieces: Column) -> Column:
+    """The start of the request's body, up to the first brace that ends something in it."""
+    return F.when((F.size(pieces) == 3) & F.get(pieces, 1).startswith(REQUEST), F.get(pieces, 1))
+
+
 def cut_head(pieces: Column, payload: Column) -> Column:
     """The header of the request at its commas: isForwarded, key, version, correlation id, and all
     that follows. The first brace ends it, unless a client id has one."""
@@ -63,7 +77,7 @@ def cut_head(pieces: Column, payload: Column) -> Column:
 
 
 def cut_api(head: Column) -> Column:
-    return F.substring(F.get(head, 1), len(KEY) + 1, LONGEST_KEY).try_cast("int")
+    return cut_bytes(F.get(head, 1), len(KEY) + 1, LONGEST_KEY).try_cast("int")
 
 
 def cut_request(head: Column) -> Column:
@@ -89,17 +103,30 @@ def is_answer(listed: Column) -> Column:
     return F.get(listed, 0).endswith(ANSWERED)
 
 
-def cut_replica(payload: Column) -> Column:
-    none = F.coalesce(F.col("body").startswith(NO_REPLICA), F.lit(False))
-    tells = F.col("api").isin(*REPLICA_APIS) & ~none
-    return F.when(tells, F.regexp_extract(payload, REPLICA, 1))
+def cut_replica() -> Column:
+    """From the start of the body, if that is known: to look for it takes longer."""
+    body = F.col("body")
+    none = F.coalesce(body.startswith(NO_REPLICA), F.lit(False))
+    found = F.regexp_extract(F.coalesce(body, F.col("payload")), REPLICA, 1)
+    return F.when(F.col("api").isin(*REPLICA_APIS) & ~none, found)
 
 
-def cut_error(payload: Column) -> Column:
-    late = F.regexp_extract(payload, LATE_ERROR, 1)
-    early = F.regexp_extract(payload, EARLY_ERROR, 1)
-    has_none, is_last = (F.col("api").isin(*apis) for apis in (HAVE_NO_CODE, CODE_IS_LAST))
-    return F.when(~has_none, F.when(is_last, late).otherwise(early))
+def early_error() -> Column:
+    """The code of a response that begins where most do; empty if it is not found there."""
+    middle = cut_bytes(F.col("payload"), SHORTEST_HEAD, MIDDLE_BYTES)
+    return F.when(
+        ~F.col("api").isin(*HAVE_NO_CODE, *CODE_IS_LAST), F.regexp_extract(middle, USUAL_ERROR, 1)
+    )
+
+
+def cut_error() -> Column:
+    """The code of any response, if it was not found early."""
+    payload, tail, end, early = (F.col(it) for it in ("payload", "tail", "end", "error_code"))
+    in_end = F.octet_length(tail) < F.octet_length(end) - LONGEST_CODE
+    place = F.when(tail.startswith(CONNECTION) & in_end, end).otherwise(payload)
+    late = F.when(F.col("api").isin(*CODE_IS_LAST), F.regexp_extract(place, LATE_ERROR, 1))
+    searched = F.when(early == "", F.regexp_extract(payload, EARLY_ERROR, 1))
+    return F.coalesce(searched, early, late)
 
 
 def read(request: Column, who: Column) -> Column:

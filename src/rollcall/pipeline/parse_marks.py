@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
 CONNECTION, TOTAL, THROTTLE, RESPONSE_QUEUE, WHO = 1, 2, 6, 7, 9
 """Where the connection, three of its times and its owner are in a tail, cut at its commas."""
 
@@ -10,3 +13,9 @@ NAME = r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?"
 
 REPLICA_APIS = (1, 2, 23)
 """Fetch, ListOffsets and OffsetForLeaderEpoch carry the id of the replica that asks."""
+
+
+def cut_bytes(text: Column, start: int | Column, size: int | Column) -> Column:
+    """A piece of a text, from 1 on, or from its end: to count bytes costs a fraction of what it
+    costs to count characters. Whoever cuts must know that no character is cut in two."""
+    return F.substring(text.cast("binary"), start, size).cast("string")

@@ -44,6 +44,8 @@ ALWAYS = {
     "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version": "2",
     "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
     "spark.hadoop.parquet.enable.summary-metadata": "false",
+    # Hadoop would read 4 KB at a time, which is two lines
+    "spark.hadoop.io.file.buffer.size": "65536",
     # what is kept between two steps is read a few times and gone: packing it costs more
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
     # PySpark would tell Java the place of every call, which takes longer than the calls

@@ -57,7 +57,7 @@ def count_by_parts(cuts: DataFrame) -> DataFrame:
     total, throttle = F.col("total_us"), F.col("throttle_us")
     alone = {
         "position": F.when(rejected, F.col("position")),
-        "piece": F.when(rejected, F.substring("text", 1, LONGEST_PIECE)),
+        "piece": F.when(rejected, F.substring(F.coalesce("text", "payload"), 1, LONGEST_PIECE)),
     }
     return (
         cuts.withColumn("first_position", F.col("position"))
@@ -66,7 +66,6 @@ def count_by_parts(cuts: DataFrame) -> DataFrame:
         .agg(
             F.count(F.lit(1)).alias("lines"),
             F.sum(F.col("octets") + 1).alias("bytes"),
-            F.max(F.when(rejected, F.length("text"))).alias("length"),
             F.min("first_position").alias("first_position"),
             F.min("instant").alias("first_seen"),
             F.max("instant").alias("last_seen"),
@@ -83,7 +82,7 @@ def with_rejects(read: DataFrame) -> DataFrame:
     are one row for all that are the same."""
     rejected = F.col("outcome") == REJECTED
     piece = F.coalesce("piece", F.col("request"))
-    length = F.coalesce("length", F.col("bytes") / F.col("lines") - 1)
+    length = F.floor(F.col("bytes") / F.col("lines")) - 1
     return read.withColumns(
         {
             "position": F.when(rejected, F.coalesce("position", "first_position")),
@@ -98,7 +97,7 @@ def without_secrets(piece: Column) -> Column:
     shape only."""
     head = F.substring_index(F.substring_index(piece, " -- ", 1), ',"request":', 1)
     shape = F.regexp_replace(F.regexp_replace(piece, r"\d", "0"), r"\p{L}", "x")
-    starts = piece.rlike(FRAME) | piece.startswith('request:{"isForwarded":')
+    starts = piece.rlike(FRAME) | piece.startswith("request:")
     return F.make_valid_utf8(F.substring(F.when(starts, head).otherwise(shape), 1, LONGEST_PIECE))
 
 

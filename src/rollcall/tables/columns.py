@@ -178,7 +178,7 @@ REJECTS = Table(
         key("file", TEXT, "the file, as it was called when it was read"),
         key("line", COUNT, "the number of the line, from 1; in a topic, the offset"),
         key("reason", TEXT, "why"),
-        key("length", NUMBER, "its length in characters"),
+        key("length", NUMBER, "its length in bytes"),
         key("piece", TEXT, "its beginning, without what may be secret"),
     ),
 )
