@@ -142,9 +142,9 @@ def same_tables(spark: SparkSession, paths: Sequence[str]) -> None:
             if ours != theirs:
                 differ = next((a, b) for a, b in zip(ours, theirs, strict=False) if a != b)
                 raise AssertionError(f"{table}: not the same rows, first: {differ}")
-        theirs = sorted(database.execute("SELECT requests, bytes_read FROM files").fetchall())
-        counted = recipe.count_files(sums).collect()
-        ours = sorted((row["requests"], row["bytes_read"]) for row in counted)
+        counts = ("requests", "skipped", "rejected", "bytes_read")
+        theirs = sorted(database.execute(f"SELECT {', '.join(counts)} FROM files").fetchall())
+        ours = sorted(tuple(row) for row in recipe.count_files(sums).select(*counts).collect())
         if ours != theirs:
             raise AssertionError(f"files: {ours}, and DuckDB read {theirs}")
         answers = database.execute("SELECT sum(answers) FROM brokers").fetchone()

@@ -2,13 +2,15 @@
 
 A line is read whole and checked for a second one inside of it, its frame is cut off, eighteen
 fields are taken out of its JSON, the times become whole microseconds, and all lines of a file
-that agree in every key are counted together. The tables are made from these counts, as the
-pipeline makes them.
+that agree in every key are counted together. A line that is no request, or broken, stops nothing:
+it is counted as skipped or rejected. The tables are made from these counts, as the pipeline makes
+them.
 """
 
 from collections.abc import Sequence
 
 from rollcall.catalog import known_apis
+from rollcall.tables.columns import FORMS
 
 FIELDS = {
     "forwarded": "$.isForwarded",
@@ -32,13 +34,14 @@ FIELDS = {
 }
 WHO = "listener, principal, client_id, host, software_name, software_version"
 KEYS = f"hour, broker, {WHO}, api_key, api_version, forwarded, replica"
+FORM_H, FORM_I, FORM_J = (1 << FORMS.index(form) for form in "HIJ")
 START, END = "Completed request:", " (kafka.request.logger)"
 
 
 def _lines(paths: Sequence[str]) -> str:
     files = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
     return f"""read_csv([{files}], header = false, columns = {{'value': 'VARCHAR'}},
-        delim = '\\x01', quote = '', escape = '', auto_detect = false,
+        delim = '\\x01', nullstr = '\\x02', quote = '', escape = '', auto_detect = false,
         max_line_size = 10000000, filename = true)"""
 
 
@@ -50,18 +53,26 @@ def sums(paths: Sequence[str]) -> str:
     return f"""
     CREATE OR REPLACE TEMP TABLE sums AS
     WITH framed AS (
-        SELECT strptime(substring(value, 2, 23), '%Y-%m-%d %H:%M:%S,%g') AS time,
+        SELECT try_strptime(substring(value, 2, 23), '%Y-%m-%d %H:%M:%S,%g') AS time,
             split_part(substring(value, 27, 6), ' ', 1) AS level,
-            position('{START}' IN value) + {len(START)} AS start, value, filename AS file
+            position('{START}' IN value) + {len(START)} AS start, value, filename AS file,
+            CASE WHEN value NOT LIKE '%{START}%' THEN 'skipped'
+                WHEN value NOT LIKE '%{END}'
+                    OR contains(substring(value, 64), '{START}{{"isForwarded":') THEN 'rejected'
+                ELSE 'request' END AS frame
         FROM {_lines(paths)}
-        WHERE value LIKE '%{START}%' AND value LIKE '%{END}'
-            AND NOT contains(substring(value, 64), '{START}{{"isForwarded":')
     ), parsed AS (
-        SELECT file, time, level, strlen(value) + 1 AS bytes, json_extract_string(
-            substring(value, start, length(value) - start + 1 - {len(END)}), [{wanted}]) AS said
+        SELECT file, time, level, frame, strlen(value) + 1 AS bytes,
+            CASE WHEN frame = 'request' THEN TRY(json_extract_string(
+                substring(value, start, length(value) - start + 1 - {len(END)}), [{wanted}]))
+            END AS said
         FROM framed
-    ), taken AS (SELECT file, time, level, bytes, {fields} FROM parsed)
-    SELECT file, level, date_trunc('hour', time) AS hour, connection, listener, principal,
+    ), taken AS (
+        SELECT file, time, level, bytes, {fields},
+            CASE WHEN frame = 'request' AND said IS NULL THEN 'rejected' ELSE frame END AS outcome
+        FROM parsed
+    )
+    SELECT file, level, outcome, date_trunc('hour', time) AS hour, connection, listener, principal,
         nullif(client_id, '') AS client_id,
         CASE WHEN name <> 'unknown' THEN name WHEN api_key = '18' THEN told_name END
             AS software_name,
@@ -73,6 +84,8 @@ def sums(paths: Sequence[str]) -> str:
             OR (api_key IN ('1', '2', '23')
                 AND coalesce(replica_id::INTEGER, replica_state::INTEGER, -1) >= 0)) AS replica,
         CASE WHEN api_key = '18' AND error_code = '0' THEN ranges END AS ranges,
+        CASE WHEN level = 'INFO' THEN {FORM_J} WHEN deprecated = 'true' THEN {FORM_I} ELSE {FORM_H}
+            END AS form,
         count(*) AS requests, sum(bytes)::BIGINT AS bytes,
         count(error_code) AS answered,
         count(*) FILTER (WHERE error_code <> '0') AS errors,
@@ -104,15 +117,15 @@ USAGE = f"""
         sum(deprecated)::BIGINT AS deprecated, sum(throttled)::BIGINT AS throttled,
         sum(throttle_us)::BIGINT AS throttle_us, sum(total_us)::BIGINT AS total_us,
         max(longest_us) AS longest_us, min(first_seen) AS first_seen, max(last_seen) AS last_seen,
-        bit_or(1 << hour(hour))::INTEGER AS hours
-    FROM {PLACED} GROUP BY ALL"""
+        bit_or(1 << hour(hour))::INTEGER AS hours, bit_or(form) AS forms
+    FROM {PLACED} WHERE outcome = 'request' GROUP BY ALL"""
 
 CONNECTIONS = f"""
     CREATE OR REPLACE TEMP TABLE connections AS
     SELECT broker, connection, {WHO}, forwarded, replica, date_trunc('day', hour) AS day,
         sum(requests)::BIGINT AS requests,
         min(first_seen) AS first_seen, max(last_seen) AS last_seen
-    FROM {PLACED} GROUP BY ALL"""
+    FROM {PLACED} WHERE outcome = 'request' GROUP BY ALL"""
 
 BROKERS = f"""
     CREATE OR REPLACE TEMP TABLE brokers AS
@@ -123,7 +136,11 @@ BROKERS = f"""
 
 FILES = """
     CREATE OR REPLACE TEMP TABLE files AS
-    SELECT file, sum(requests)::BIGINT AS requests, sum(bytes)::BIGINT AS bytes_read,
+    SELECT file,
+        coalesce(sum(requests) FILTER (WHERE outcome = 'request'), 0)::BIGINT AS requests,
+        coalesce(sum(requests) FILTER (WHERE outcome = 'skipped'), 0)::BIGINT AS skipped,
+        coalesce(sum(requests) FILTER (WHERE outcome = 'rejected'), 0)::BIGINT AS rejected,
+        sum(bytes)::BIGINT AS bytes_read,
         min(first_seen) AS first_time, max(last_seen) AS last_time,
         list_sort(list(DISTINCT level)) AS levels
     FROM sums GROUP BY ALL"""
