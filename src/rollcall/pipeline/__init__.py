@@ -29,7 +29,7 @@ then where lines come from:
 and how it runs:
 
     errors         what can go wrong
-    session        the Spark session, quick to start
+    session        the Spark session, quick to start; gateway: fewer questions to Java
     failures       what Spark throws, in words
     hadoop         tables and logs on any file system
     known          what was read before

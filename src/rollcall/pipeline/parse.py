@@ -16,14 +16,14 @@ from pyspark.sql import functions as F
 
 from rollcall.pipeline.parse_cut import cut_lines
 from rollcall.pipeline.parse_read import ranges_of, read_cuts
-from rollcall.pipeline.schema import PARSED
+from rollcall.pipeline.schema import PARSED, typed
 from rollcall.pipeline.settings import SourceSettings
 
 
 def parse_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
     cuts = lines.transform(cut_lines, settings).withColumn("time", utc(F.col("instant")))
     read = cuts.transform(read_cuts, settings).withColumn("ranges", ranges_of(F.col("answer")))
-    return read.select(*(F.col(field.name).cast(field.dataType) for field in PARSED.fields))
+    return read.selectExpr(*typed(PARSED))
 
 
 def utc(micros: Column) -> Column:

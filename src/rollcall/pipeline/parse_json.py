@@ -14,7 +14,15 @@ import re
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from rollcall.pipeline.parse_marks import NAME, REPLICA_APIS, THROTTLE, TOTAL, WHO, cut_bytes
+from rollcall.pipeline.parse_marks import (
+    NAME,
+    REPLICA_APIS,
+    THROTTLE,
+    TOTAL,
+    WHO,
+    cut_bytes,
+    is_one_of,
+)
 
 SHAPE = "H"
 REQUEST = ',"request":'
@@ -108,14 +116,14 @@ def cut_replica() -> Column:
     body = F.col("body")
     none = F.coalesce(body.startswith(NO_REPLICA), F.lit(False))
     found = F.regexp_extract(F.coalesce(body, F.col("payload")), REPLICA, 1)
-    return F.when(F.col("api").isin(*REPLICA_APIS) & ~none, found)
+    return F.when(is_one_of("api", REPLICA_APIS) & ~none, found)
 
 
 def early_error() -> Column:
     """The code of a response that begins where most do; empty if it is not found there."""
     middle = cut_bytes(F.col("payload"), SHORTEST_HEAD, MIDDLE_BYTES)
     return F.when(
-        ~F.col("api").isin(*HAVE_NO_CODE, *CODE_IS_LAST), F.regexp_extract(middle, USUAL_ERROR, 1)
+        ~is_one_of("api", HAVE_NO_CODE + CODE_IS_LAST), F.regexp_extract(middle, USUAL_ERROR, 1)
     )
 
 
@@ -124,7 +132,7 @@ def cut_error() -> Column:
     payload, tail, end, early = (F.col(it) for it in ("payload", "tail", "end", "error_code"))
     in_end = F.octet_length(tail) < F.octet_length(end) - LONGEST_CODE
     place = F.when(tail.startswith(CONNECTION) & in_end, end).otherwise(payload)
-    late = F.when(F.col("api").isin(*CODE_IS_LAST), F.regexp_extract(place, LATE_ERROR, 1))
+    late = F.when(is_one_of("api", CODE_IS_LAST), F.regexp_extract(place, LATE_ERROR, 1))
     searched = F.when(early == "", F.regexp_extract(payload, EARLY_ERROR, 1))
     return F.coalesce(searched, early, late)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
@@ -13,6 +15,11 @@ NAME = r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?"
 
 REPLICA_APIS = (1, 2, 23)
 """Fetch, ListOffsets and OffsetForLeaderEpoch carry the id of the replica that asks."""
+
+
+def is_one_of(column: str, keys: Iterable[int]) -> Column:
+    """As SQL: a plan asks Java for every number that is not."""
+    return F.expr(f"{column} IN ({', '.join(map(str, keys))})")
 
 
 def cut_bytes(text: Column, start: int | Column, size: int | Column) -> Column:

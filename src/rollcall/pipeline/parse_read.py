@@ -9,7 +9,7 @@ from rollcall.catalog import known_apis
 from rollcall.pipeline import parse_json, parse_text
 from rollcall.pipeline.methods import in_a_new_method
 from rollcall.pipeline.parse_cut import NO_FORM
-from rollcall.pipeline.parse_marks import NAME, REPLICA_APIS
+from rollcall.pipeline.parse_marks import NAME, REPLICA_APIS, is_one_of
 from rollcall.pipeline.schema import RANGES, REJECTED, REQUEST, SKIPPED
 from rollcall.pipeline.settings import SourceSettings
 
@@ -141,9 +141,9 @@ def what_facts() -> dict[str, Column]:
 
 def is_replica(settings: SourceSettings) -> Column:
     """Traffic of the cluster's own; never told by the client id, which anyone may choose."""
-    key, known = F.col("api_key"), known_apis().values()
-    asks_as_one = key.isin(*REPLICA_APIS) & (F.col("replica_id") >= 0)
-    signs = [key.isin(*(api.key for api in known if api.inter_broker)), asks_as_one]
+    own = (api.key for api in known_apis().values() if api.inter_broker)
+    asks_as_one = is_one_of("api_key", REPLICA_APIS) & (F.col("replica_id") >= 0)
+    signs = [is_one_of("api_key", own), asks_as_one]
     if settings.inter_broker:
         signs += [F.col(name).isin(*settings.inter_broker) for name in ("listener", "principal")]
     return F.greatest(*(F.coalesce(sign, F.lit(False)) for sign in signs))

@@ -29,6 +29,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from rollcall.pipeline.errors import SparkError
+from rollcall.pipeline.gateway import keep_classes
 
 OLDEST_JAVA = 17
 JAVA_END_SECONDS = 30.0
@@ -161,6 +162,7 @@ def open_session(config: SessionConfig, name: str = "rollcall") -> Iterator[Spar
     ) as scratch:
         try:
             context = _start(config, name, Path(scratch))
+            keep_classes(context._jvm)
             try:
                 yield SparkSession(context)
             finally:

@@ -17,7 +17,7 @@ from rollcall.pipeline.parse import utc
 from rollcall.pipeline.parse_cut import PARTS, cut_lines
 from rollcall.pipeline.parse_frame import FRAME
 from rollcall.pipeline.parse_read import ranges_of, read_cuts
-from rollcall.pipeline.schema import REJECTED, REQUEST, SKIPPED, SUMS
+from rollcall.pipeline.schema import REJECTED, REQUEST, SKIPPED, SUMS, typed
 from rollcall.pipeline.settings import SourceSettings
 from rollcall.tables.columns import (
     BROKERS,
@@ -48,7 +48,7 @@ def sum_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
         .transform(read_cuts, settings)
         .transform(with_rejects)
         .withColumns({name: utc(F.col(name)) for name in ("hour", "first_seen", "last_seen")})
-        .select(*(F.col(field.name).cast(field.dataType) for field in SUMS.fields))
+        .selectExpr(*typed(SUMS))
     )
 
 
@@ -194,10 +194,12 @@ def summed(rows: DataFrame, table: Table, **sums: Column) -> DataFrame:
             for name, value in sums.items()
         )
     )
-    return counted.select(*(F.col(each.name).cast(each.type) for each in table.columns))
+    return counted.selectExpr(
+        *(f"CAST({it.name} AS {it.type}) AS {it.name}" for it in table.columns)
+    )
 
 
 def bit_of(column: str, names: tuple[str, ...]) -> Column:
     """The bit that stands for a name in a mask; null for no name."""
-    bits = F.create_map(*(F.lit(each) for at, name in enumerate(names) for each in (name, 1 << at)))
-    return F.try_element_at(bits, F.col(column))
+    bits = ", ".join(f"'{name}', {1 << at}" for at, name in enumerate(names))
+    return F.expr(f"try_element_at(map({bits}), {column})")
