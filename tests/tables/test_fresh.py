@@ -36,6 +36,20 @@ def test_a_failure_leaves_nothing_where_nothing_was(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_one_that_is_stopped_over_the_mark_itself_leaves_nothing(tmp_path: Path) -> None:
+    class Stopped(LocalStore):
+        def create(self, name: str, content: bytes) -> bool:
+            super().create(name, b"")
+            raise KeyboardInterrupt
+
+    with (
+        pytest.raises(KeyboardInterrupt),
+        tables_to_write(Stopped(tmp_path / "new" / "tables"), "tests"),
+    ):
+        pytest.fail("there are no tables to write to")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_empty_folder_that_was_there_stays(tmp_path: Path) -> None:
     (tmp_path / "tables").mkdir()
     fail(LocalStore(tmp_path / "tables"))

@@ -47,13 +47,22 @@ def stoppable() -> Iterator[None]:
         before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)
     try:
         yield
-    except KeyboardInterrupt:
+    except BaseException as error:
         if came:
             raise typer.Exit(TERMINATED) from None
+        if _was_interrupted(error):
+            raise KeyboardInterrupt from None
         raise
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Who leaves Spark in the middle of a call may meet other errors on the way out."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 @contextmanager
