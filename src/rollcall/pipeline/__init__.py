@@ -43,7 +43,6 @@ and how it runs:
     topic_stream   a topic, each line once
     compact        many parts to few; totals: what it adds up for the reports
     folding        what becomes of old rows
-    gaps           where a broker was not heard, and a log may be still to come
 
     generate       request logs of a made-up fleet, of any size
 """

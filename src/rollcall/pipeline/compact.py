@@ -17,10 +17,9 @@ from pyspark.sql import functions as F
 
 from rollcall.pipeline.failures import explained
 from rollcall.pipeline.folding import Folding, fold
-from rollcall.pipeline.gaps import find_gaps
 from rollcall.pipeline.paths import for_spark
 from rollcall.pipeline.totals import total_frames
-from rollcall.pipeline.writing import Attempt, small_frame, write_parts
+from rollcall.pipeline.writing import Attempt, write_parts
 from rollcall.tables.columns import CONNECTION_HOURS, TABLES, USAGE, Merge, Table
 from rollcall.tables.folder import Snapshot
 from rollcall.tables.manifests import Counts, Kind, Manifest, Part
@@ -63,9 +62,7 @@ def compact(spark: SparkSession, writer: Writer, keep: timedelta | None = None) 
     with explained(writer.store.address):
         frames = _merged_frames(spark, snapshot, snapshot.live)
         now = datetime.fromtimestamp(writer.clock(), UTC).replace(tzinfo=None)
-        usage = _usage(spark, snapshot)
-        how = Folding.at(_newest(usage, now), now, keep)
-        frames = fold(frames, find_gaps(usage, how.days_before), how, merge_rows)
+        frames = fold(frames, Folding.at(_newest(spark, snapshot, now), now, keep), merge_rows)
     return _replace(writer, snapshot, snapshot.live, frames, folded_ms=writer.now_ms())
 
 
@@ -117,18 +114,11 @@ def merge_rows(rows: DataFrame, table: Table) -> DataFrame:
     return rows.groupBy(*table.keys).agg(*totals)
 
 
-def _usage(spark: SparkSession, snapshot: Snapshot) -> DataFrame:
-    """Its rows as they lie there: for bounds of times they need not be merged."""
-    parts = [for_spark(address) for address in snapshot.addresses(USAGE.name)]
-    if not parts:
-        return small_frame(spark, {column.name: column.type for column in USAGE.columns}, ())
-    return spark.read.parquet(*parts)
-
-
-def _newest(usage: DataFrame, now: datetime) -> datetime:
+def _newest(spark: SparkSession, snapshot: Snapshot, now: datetime) -> datetime:
     """The time of the newest request: what is old is old beside it. A clock that runs ahead, or
     a line that was forged, must not make all else old: never later than now."""
-    newest = usage.agg(F.max("last_seen")).first()
+    parts = [for_spark(address) for address in snapshot.addresses(USAGE.name)]
+    newest = spark.read.parquet(*parts).agg(F.max("last_seen")).first() if parts else None
     return min(newest[0], now) if newest is not None and newest[0] is not None else now
 
 

@@ -12,7 +12,6 @@ from datetime import datetime, timedelta
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from rollcall.pipeline.gaps import is_beside_a_gap, moment, with_gaps
 from rollcall.tables.columns import (
     BROKERS,
     CONNECTION_HOURS,
@@ -22,7 +21,7 @@ from rollcall.tables.columns import (
     USAGE,
     Table,
 )
-from rollcall.tables.views import SILENCE, Engine, merge, numbered
+from rollcall.tables.views import Engine, merge, numbered
 
 HOURS_FOR = timedelta(days=7)
 CONNECTIONS_FOR = timedelta(hours=48)
@@ -47,13 +46,11 @@ class Folding:
         return cls(day, newest - CONNECTIONS_FOR, now - keep if keep is not None else None)
 
 
-def fold(
-    frames: dict[str, DataFrame], gaps: DataFrame, how: Folding, merge_rows: MergeRows
-) -> dict[str, DataFrame]:
+def fold(frames: dict[str, DataFrame], how: Folding, merge_rows: MergeRows) -> dict[str, DataFrame]:
     """Merged rows of all tables in, folded rows of all tables out."""
     folded = drop_old(frames, how)
     if CONNECTIONS.name in folded:
-        young, old = split_connections(folded[CONNECTIONS.name], gaps, how)
+        young, old = split_connections(folded[CONNECTIONS.name], how)
         hours = folded.get(CONNECTION_HOURS.name)
         folded[CONNECTIONS.name] = young
         folded[CONNECTION_HOURS.name] = old if hours is None else hours.unionByName(old)
@@ -69,7 +66,7 @@ def drop_old(frames: Mapping[str, DataFrame], how: Folding) -> dict[str, DataFra
     kept = dict(frames)
     if how.dropped_before is None:
         return kept
-    cut = moment(how.dropped_before)
+    cut = _moment(how.dropped_before)
     for table in (USAGE, CONNECTIONS, CONNECTION_HOURS, BROKERS):
         if table.name in kept:
             kept[table.name] = kept[table.name].where(F.col("last_seen") >= cut)
@@ -81,7 +78,7 @@ def drop_old(frames: Mapping[str, DataFrame], how: Folding) -> dict[str, DataFra
 
 
 def with_days(rows: DataFrame, how: Folding) -> DataFrame:
-    old = F.col("hour") < moment(how.days_before)
+    old = F.col("hour") < _moment(how.days_before)
     day = _day(F.col("hour"))
     return rows.withColumn("hour", F.when(old, day).otherwise(F.col("hour")))
 
@@ -107,32 +104,23 @@ def cap_client_ids(rows: DataFrame) -> DataFrame:
     )
 
 
-def split_connections(
-    rows: DataFrame, gaps: DataFrame, how: Folding
-) -> tuple[DataFrame, DataFrame]:
+def split_connections(rows: DataFrame, how: Folding) -> tuple[DataFrame, DataFrame]:
     """Rows of connections that may go on, and the counts of those that ended long ago.
 
     What is long ago is told by the newest line of the same broker: logs of another may have been
-    read up to a later day. A connection beside a gap may go on in a log that is still to be read.
-    Nothing waits for longer than hours do."""
+    read up to a later day. Of a broker that is silent nothing waits for longer than hours do."""
     spark = rows.sparkSession
     rows.createOrReplaceTempView("rollcall_connections")
     nth = spark.sql(numbered("rollcall_connections"))
     whole = Window.partitionBy("cluster", "broker", "connection", "nth")
+    ended = nth.withColumn("ended", F.max("last_seen").over(whole))
     newest = F.max("last_seen").over(Window.partitionBy("cluster", "broker"))
-    marked = nth.withColumns(
-        {
-            "began": F.min("first_seen").over(whole),
-            "ended": F.max("last_seen").over(whole),
-            "heard": newest - F.expr(f"INTERVAL {CONNECTIONS_FOR.days} DAYS"),
-        }
-    ).transform(with_gaps, gaps)
-    before = F.least("heard", moment(how.connections_before))
-    may_go_on = (F.col("ended") >= before) | is_beside_a_gap("began", "ended", SILENCE)
-    is_old = ~may_go_on | (F.col("ended") < moment(how.days_before))
-    marked.where(is_old).select(*rows.columns).createOrReplaceTempView("rollcall_ended")
+    ended = ended.withColumn("heard", newest - F.expr(f"INTERVAL {CONNECTIONS_FOR.days} DAYS"))
+    before = F.least("heard", _moment(how.connections_before))
+    is_old = (F.col("ended") < before) | (F.col("ended") < _moment(how.days_before))
+    ended.where(is_old).select(*rows.columns).createOrReplaceTempView("rollcall_ended")
     connections = spark.sql(merge(CONNECTIONS, "rollcall_ended", Engine.SPARK))
-    return marked.where(~is_old).select(*rows.columns), count_by_hour(connections)
+    return ended.where(~is_old).select(*rows.columns), count_by_hour(connections)
 
 
 def count_by_hour(connections: DataFrame) -> DataFrame:
@@ -155,3 +143,8 @@ def count_by_hour(connections: DataFrame) -> DataFrame:
 
 def _day(hour: Column) -> Column:
     return F.date_trunc("day", hour).cast("timestamp_ntz")
+
+
+def _moment(when: datetime) -> Column:
+    """As a text: a `datetime` without a zone would be taken for one of this machine's zone."""
+    return F.lit(when.isoformat(sep=" ")).cast("timestamp_ntz")
