@@ -35,7 +35,7 @@ def test_a_terminal_tells_at_once_what_is_waited_for_and_is_clean_in_the_end(
 ) -> None:
     assert shown(monkeypatch, is_terminal=True) == (
         "\r\x1b[Kstarting Spark"
-        "\r\x1b[K1 of 4 files, 50,000 lines, 10,000 lines/s, 15 s left\r\x1b[K"
+        "\r\x1b[K1 of 4 files (25%), 50,000 lines, 10,000 lines/s, 15 s left\r\x1b[K"
     )
 
 
@@ -60,4 +60,4 @@ def test_lines_of_roll_calls_are_told_as_rows_and_not_as_skipped(
 
 def test_the_last_seconds_are_told_as_what_they_are() -> None:
     told = progress_text(Progress(4, 4, 200_000, 20.0, 1.0, writing=True))
-    assert told == "4 of 4 files, 200,000 lines, 10,000 lines/s, writing the tables"
+    assert told == "4 of 4 files (100%), 200,000 lines, 10,000 lines/s, writing the tables"

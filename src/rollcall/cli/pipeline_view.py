@@ -47,8 +47,9 @@ def progress_text(progress: Progress) -> str:
     left = progress.seconds_left
     more = "" if left is None else f", {left:.0f} s left"
     return (
-        f"{progress.files_done} of {progress.files} files, {progress.lines:,} lines, "
-        f"{rate:,.0f} lines/s" + (", writing the tables" if progress.writing else more)
+        f"{progress.files_done:,} of {progress.files:,} files ({progress.share:.0%}), "
+        f"{progress.lines:,} lines, {rate:,.0f} lines/s"
+        + (", writing the tables" if progress.writing else more)
     )
 
 
@@ -83,8 +84,8 @@ def print_result(result: Result, seconds: float) -> None:
 def print_roll_calls(result: Result, seconds: float) -> None:
     counts = result.counts
     print(
-        f"{counts.lines} lines of {counts.files} files: {counts.skipped} rows of roll calls, "
-        f"{counts.rejected} rejected"
+        f"{counts.lines:,} lines of {counts.files:,} files: {counts.skipped:,} rows of roll calls, "
+        f"{counts.rejected:,} rejected"
     )
     print_circumstances(result, seconds)
 
@@ -93,11 +94,11 @@ def print_circumstances(result: Result, seconds: float) -> None:
     commonest = sorted(result.counts.reasons.items(), key=lambda each: (-each[1], each[0]))
     examples = {example.reason: example for example in result.examples}
     for reason, count in commonest[:COMMONEST]:
-        print(safe_text(f"  {count} x {reason}"))
+        print(safe_text(f"  {count:,} x {reason}"))
         if (example := examples.get(reason)) is not None:
             print(safe_text(f"    {example.file}:{example.line}: {example.piece}"))
     if result.already:
-        print(f"{result.already} files were read before")
+        print(f"{result.already:,} files were read before")
     for file, what in result.lost:
         print(safe_text(f"lost: {file}: {what}"))
     for left in result.left[:LISTED]:
@@ -123,8 +124,8 @@ def nothing_found(result: Result) -> str | None:
 
 def print_counts(counts: Counts) -> None:
     print(
-        f"{counts.lines} lines of {counts.files} files: {counts.requests} requests, "
-        f"{counts.skipped} skipped, {counts.rejected} rejected",
+        f"{counts.lines:,} lines of {counts.files:,} files: {counts.requests:,} requests, "
+        f"{counts.skipped:,} skipped, {counts.rejected:,} rejected",
         flush=True,
     )
 
@@ -140,6 +141,6 @@ def print_compacted(done: Compacted) -> None:
         print("the tables are empty: nothing to compact")
         return
     print(
-        f"{done.manifests} parts merged into one: {done.bytes_before} bytes before, "
-        f"{done.bytes_after} after; the old files go in an hour"
+        f"{done.manifests:,} parts merged into one: {done.bytes_before:,} bytes before, "
+        f"{done.bytes_after:,} after; the old files go in an hour"
     )

@@ -34,6 +34,8 @@ from rollcall.pipeline.gateway import keep_classes
 OLDEST_JAVA = 17
 JAVA_END_SECONDS = 30.0
 ARCHIVE_SECONDS = 120.0
+UNRESOLVED = "unresolved dependency"
+"""What Spark says of a package that it did not find."""
 LOCAL = re.compile(r"local(\[.*\])?")
 
 ALWAYS = {
@@ -243,9 +245,14 @@ def _no_start(config: SessionConfig, error: Exception, log: Path) -> SparkError:
             f"Java is version {found}, and Spark needs {OLDEST_JAVA} or newer",
             hint=f"install openjdk-{OLDEST_JAVA}, or set JAVA_HOME to one that is there",
         )
+    told = _gist(error, log)
     return SparkError(
-        f"Spark did not start with master {config.master}: {_gist(error, log)}",
-        hint="check --master and --conf; without --master it runs on this machine",
+        f"Spark did not start with master {config.master}: {told}",
+        hint="packages come from a Maven repository: check their names (--packages, or "
+        "--conf spark.jars.packages=...), or give "
+        "files (--conf spark.jars=...)"
+        if UNRESOLVED in told
+        else "check --master and --conf; without --master it runs on this machine",
     )
 
 
