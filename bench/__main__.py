@@ -47,16 +47,13 @@ def main() -> int:
     parser.add_argument("--only", choices=MEASUREMENTS, help="one part of it")
     parser.add_argument("--picture", type=Path, help="draw how the pipeline grows, as SVG")
     options = parser.parse_args()
-    chosen = QUICK if options.quick else MEASUREMENTS
-    rows = []
-    with Console(stderr=True).status("measuring") as status:
-        for name, measurement in chosen.items():
-            if options.only in (None, name):
-                status.update(f"measuring: {name}")
-                try:
-                    rows.extend(measurement())
-                except pytest.skip.Exception as reason:  # a peer that cannot be had here
-                    print(f"left out: {name}: {reason}", file=sys.stderr)
+    all_of_them = QUICK if options.quick else MEASUREMENTS
+    chosen = {name: it for name, it in all_of_them.items() if options.only in (None, name)}
+    rows: list[Row] = []
+    try:
+        rows.extend(_measured(chosen))
+    except KeyboardInterrupt:  # it is long: what was measured so far is not lost
+        print("stopped: these were measured before", file=sys.stderr)
     if options.picture and any(row.growth for row in rows):
         options.picture.write_text(draw(rows), encoding="utf-8")
     if options.json:
@@ -66,6 +63,18 @@ def main() -> int:
     else:
         _print(rows)
     return 0
+
+
+def _measured(chosen: dict[str, Measurement]) -> Iterator[Row]:
+    with Console(stderr=True).status("measuring") as status:
+        for name, measurement in chosen.items():
+            status.update(f"measuring: {name}")
+            try:
+                for row in measurement():
+                    status.update(f"measuring: {name} (last: {row.what}, {row.ratio:.2f})")
+                    yield row
+            except pytest.skip.Exception as reason:  # a peer that cannot be had here
+                print(f"left out: {name}: {reason}", file=sys.stderr)
 
 
 def _machine() -> dict[str, str]:

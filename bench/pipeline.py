@@ -38,7 +38,7 @@ from rollcall.tables.writers import open_writer
 
 MEMORY = "1g"
 BROKERS = 12
-WARM_UP = 8
+WARM_UP = 12
 """Rounds before those that count: so long does Java compile what it runs."""
 TRIGGER_LINES = 1_000
 GROWN = 2
