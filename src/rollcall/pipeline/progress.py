@@ -51,7 +51,7 @@ class Read:
     ended: bool = False
 
     def then(self, later: Read | None) -> Read:
-        """One stage reads the files; what those after it read are sums that Spark has kept."""
+        """When the stage that reads the files is over, all is read."""
         if self.ended or later is None:
             return Read(self.bytes, self.lines, ended=self.bytes > 0)
         return later
@@ -69,6 +69,8 @@ class Watch:
     done_files: int = 0
     done_lines: int = 0
     done_weight: int = 0
+    _stage: int | None = None
+    """The one that reads the files, once it is known; what others read are sums."""
     _began_at: int | None = None
     """What had been read on this machine when the stage was first seen."""
 
@@ -76,8 +78,7 @@ class Watch:
     def batch(self, sizes: Sequence[int], weight: int) -> Iterator[None]:
         """Tell of a batch of files of these sizes while the block reads it."""
         stop = threading.Event()
-
-        self._began_at = None
+        self._stage = self._began_at = None
 
         def look() -> None:
             so_far = Read()
@@ -106,7 +107,10 @@ class Watch:
         stages = context._jsc.sc().statusStore()
         for stage in context.statusTracker().getActiveStageIds():
             found = stages.lastStageAttempt(stage)
-            if size := max(found.inputBytes(), self._read_here(context, found.inputBytes())):
+            size = max(found.inputBytes(), self._read_here(context, found.inputBytes()))
+            if self._stage is None and size:
+                self._stage = stage
+            if self._stage == stage:
                 return Read(size, found.inputRecords())
         return None
 
