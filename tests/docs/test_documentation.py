@@ -32,6 +32,7 @@ ELSEWHERE = {
     "wait-restart": "below, and tests/cli/test_wait_restart.py",
     "pipeline stream": "tests/pipeline/test_streams.py, tests/kafka/test_topic_stream.py",
     "pipeline run 's3a": "tests/pipeline/test_hadoop.py, and no object store",
+    "pipeline run s3a://logs/kafka --tables s3a://logs/tables": "tests/kafka/test_object_store.py",
     "--install-completion": "tests/test_package.py",
     "--show-completion": "tests/test_package.py",
 }
