@@ -63,14 +63,18 @@ def cut_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
 def with_json_head(framed: DataFrame) -> DataFrame:
     """`request`, what is before the bodies, and `body`, the start of them."""
     payload, head = F.col("payload"), F.col("head")
-    front = F.when(F.col("kind") == JSON, cut_bytes(payload, 1, FRONT_BYTES))
+    is_json = F.col("kind") == JSON
+    front = F.when(is_json, cut_bytes(payload, 1, FRONT_BYTES))
     return (
         framed.withColumn("head", F.split(front, "}", 3))
         .withColumns(
-            {"body": parse_json.take_body(head), "head": parse_json.cut_head(head, payload)}
+            {
+                "body": parse_json.take_body(head),
+                "head": F.when(is_json, parse_json.cut_head(head, payload)),
+            }
         )
         .withColumns({"api": parse_json.cut_api(head), "request": parse_json.cut_request(head)})
-        .withColumn("error_code", F.when(F.col("kind") == JSON, parse_json.early_error()))
+        .withColumn("error_code", F.when(is_json, parse_json.early_error()))
         # a text would be copied for every piece that is cut off it
         .withColumn("payload", payload.cast("binary"))
         .drop("head")
@@ -90,7 +94,8 @@ def with_text_head(headed: DataFrame) -> DataFrame:
                 "payload": F.col("bytes").cast("string"),
             }
         )
-        .withColumn("head", parse_text.cut_head(F.split(front, ",", 4)))
+        .withColumn("head", F.split(front, ",", 4))
+        .withColumn("head", parse_text.cut_head(head))
         .withColumns(
             {"asks": asks, "request": by_kind(F.col("request"), parse_text.take_request(head))}
         )
