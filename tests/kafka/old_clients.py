@@ -3,14 +3,13 @@
 They are unpacked and not installed: nothing of theirs gets near the libraries of the tests.
 """
 
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.kafka.jars import CACHE, FETCH_SECONDS
+from tests.kafka.jars import CACHE
+from tests.kafka.packages import unpacked
 
 OLD_KAFKA_PYTHON = "kafka-python==1.4.7"
 OLD_LIBRDKAFKA = "confluent-kafka==1.3.0"
@@ -33,23 +32,4 @@ def old_librdkafka() -> Path:
 
 def _fetched(wanted: str, *options: str) -> Path:
     folder = CACHE / "clients" / wanted.replace("==", "-")
-    if (folder / "complete").exists():
-        return folder
-    shutil.rmtree(folder, ignore_errors=True)
-    words = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
-    words += ["--only-binary", ":all:", "--target", str(folder), *options, wanted]
-    try:
-        done = subprocess.run(
-            words,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=FETCH_SECONDS,
-            stdin=subprocess.DEVNULL,
-        )
-    except subprocess.TimeoutExpired:
-        pytest.skip(f"{wanted} could not be fetched within {FETCH_SECONDS} s")
-    if done.returncode != 0:
-        pytest.skip(f"{wanted} could not be fetched: {done.stderr[-500:]}")
-    (folder / "complete").touch()
-    return folder
+    return unpacked(folder, "--no-deps", "--only-binary", ":all:", *options, wanted)

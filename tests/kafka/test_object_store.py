@@ -1,6 +1,5 @@
 """Logs and tables in an object store: an S3 that is not Amazon's, through Hadoop's connector."""
 
-import fcntl
 import gzip
 import json
 import os
@@ -16,7 +15,8 @@ import pytest
 
 from rollcall.pipeline.session import IF_SMALL, QUICK_START
 from tests.kafka.brokers import Process, free_port
-from tests.kafka.jars import FETCH_SECONDS, ROOT, Artifact, jars_for_spark
+from tests.kafka.jars import CACHE, Artifact, jars_for_spark
+from tests.kafka.packages import unpacked
 from tests.pipeline.running import lines, requests
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
@@ -31,8 +31,7 @@ CONNECTOR = (
         for name in ("s3", "s3-transfer-manager", "sts")
     ),
 )
-SERVER = ROOT / ".cache" / "s3"
-SERVER_NEEDS = ("moto==5.2.5", "flask", "flask-cors", "py-partiql-parser")
+SERVER_NEEDS = ("flask", "flask-cors", "py-partiql-parser", "moto==5.2.5")
 SERVE = "import sys; from moto.server import main; main(['-H', '127.0.0.1', '-p', sys.argv[1]])"
 HEADERS = {
     "Content-Type": "application/octet-stream",
@@ -46,25 +45,7 @@ KEY = ".//{http://s3.amazonaws.com/doc/2006-03-01/}Key"
 @pytest.fixture(scope="module")
 def server_packages() -> Path:
     """The server as a folder of Python packages: it would not fit with those that are pinned."""
-    SERVER.mkdir(parents=True, exist_ok=True)
-    with (SERVER / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (SERVER / "complete").exists():
-            install = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(SERVER)]
-            try:
-                done = subprocess.run(
-                    [*install, *SERVER_NEEDS],
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                    timeout=FETCH_SECONDS,
-                )
-            except subprocess.TimeoutExpired:
-                pytest.skip(f"pip did not fetch an S3 server within {FETCH_SECONDS} s")
-            if done.returncode != 0:
-                pytest.skip(f"an S3 server could not be fetched: {done.stderr[-500:]}")
-            (SERVER / "complete").touch()
-    return SERVER
+    return unpacked(CACHE / "s3-server", *SERVER_NEEDS)
 
 
 @dataclass(frozen=True)

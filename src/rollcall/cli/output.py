@@ -36,6 +36,11 @@ def safe_text(value: object) -> str:
     )
 
 
+def grouped(cells: Iterable[object]) -> list[object]:
+    """Counts as people read them: 1,234,567."""
+    return [f"{cell:,}" if isinstance(cell, int) else cell for cell in cells]
+
+
 def print_lines(lines: Iterable[str]) -> None:
     """Sentences: on a terminal broken between words, what follows a little further in."""
     console = _terminal()

@@ -123,10 +123,13 @@ def nothing_found(result: Result) -> str | None:
 
 
 def print_counts(counts: Counts) -> None:
-    print(
+    print(counts_text(counts), flush=True)
+
+
+def counts_text(counts: Counts) -> str:
+    return (
         f"{counts.lines:,} lines of {counts.files:,} files: {counts.requests:,} requests, "
-        f"{counts.skipped:,} skipped, {counts.rejected:,} rejected",
-        flush=True,
+        f"{counts.skipped:,} skipped, {counts.rejected:,} rejected"
     )
 
 

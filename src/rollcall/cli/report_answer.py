@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rollcall.cli.output import print_lines, print_table
+from rollcall.cli.output import grouped, print_lines, print_table
 from rollcall.cli.report_options import Asked
 from rollcall.reports.reading import Reader
 
@@ -64,14 +64,9 @@ def _print_text(answer: Answer) -> None:
     shown = [it for it in answer.things if answer.is_shown(it)]
     if shown:
         print()
-        print_table(answer.columns, map(_grouped, map(answer.cells, shown)), right=RIGHT)
+        print_table(answer.columns, map(grouped, map(answer.cells, shown)), right=RIGHT)
     for rest, titles in _alike(filter(None, map(answer.details, shown) if answer.details else ())):
         print_lines(["", *titles, *(f"  {line}" for line in rest)])
-
-
-def _grouped(cells: Sequence[object]) -> list[object]:
-    """Counts as people read them: 1,234,567."""
-    return [f"{cell:,}" if isinstance(cell, int) else cell for cell in cells]
 
 
 def _alike(details: Iterable[list[str]]) -> Iterable[tuple[tuple[str, ...], list[str]]]:

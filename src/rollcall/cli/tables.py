@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from rollcall.cli.options import JsonOption
-from rollcall.cli.output import print_json, print_table
+from rollcall.cli.output import grouped, print_json, print_table
+from rollcall.cli.pipeline_view import counts_text
 from rollcall.cli.spark import ConfOption, store_of
 from rollcall.errors import ConfigError
 from rollcall.tables.columns import TABLES
@@ -63,20 +64,12 @@ def list_tables(tables: TablesOption, conf: ConfOption = None, as_json: JsonOpti
         print_json({"tables": rows, "read": totals, "written_ms": last})
         return
     columns = ("table", "files", "bytes", "about")
-    cells = [[_grouped(row[name]) for name in columns] for row in rows]
+    cells = [grouped([row[name] for name in columns]) for row in rows]
     print_table(columns, cells, right=columns[1:3])
     when = (
         datetime.fromtimestamp(last / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if last else ""
     )
-    print(
-        f"{counts.lines:,} lines of {counts.files:,} files: {counts.requests:,} requests, "
-        f"{counts.skipped:,} skipped, {counts.rejected:,} rejected"
-        + (f"; last written {when}" if when else "")
-    )
-
-
-def _grouped(value: object) -> object:
-    return f"{value:,}" if isinstance(value, int) else value
+    print(counts_text(counts) + (f"; last written {when}" if when else ""))
 
 
 @app.command()

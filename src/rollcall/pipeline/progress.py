@@ -18,6 +18,8 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
+from rollcall.pipeline.session import LOCAL
+
 SECONDS = 0.5
 
 
@@ -116,7 +118,7 @@ class Watch:
 
     def _read_here(self, context: Any, told: int) -> int:
         """Bytes that this machine has read since the stage was first seen; 0 on a cluster."""
-        if not context.master.startswith("local"):
+        if LOCAL.fullmatch(context.master) is None:
             return 0
         systems = context._jvm.org.apache.hadoop.fs.FileSystem.getGlobalStorageStatistics()
         numbers = [each.getLong("bytesRead") for each in systems.iterator()]

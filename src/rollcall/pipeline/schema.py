@@ -30,8 +30,12 @@ def columns(**types: DataType) -> StructType:
 
 
 def typed(schema: StructType) -> list[str]:
-    """Each column in its type. As SQL, since a plan asks Java four times for each that is not."""
-    return [f"CAST({it.name} AS {it.dataType.simpleString()}) AS {it.name}" for it in schema.fields]
+    return [cast_as(field.name, field.dataType.simpleString()) for field in schema.fields]
+
+
+def cast_as(name: str, kind: str) -> str:
+    """A column in its type. As SQL, since a plan asks Java four times for each that is not."""
+    return f"CAST({name} AS {kind}) AS {name}"
 
 
 RANGES = ArrayType(

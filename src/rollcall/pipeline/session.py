@@ -248,9 +248,8 @@ def _no_start(config: SessionConfig, error: Exception, log: Path) -> SparkError:
     told = _gist(error, log)
     return SparkError(
         f"Spark did not start with master {config.master}: {told}",
-        hint="packages come from a Maven repository: check their names (--packages, or "
-        "--conf spark.jars.packages=...), or give "
-        "files (--conf spark.jars=...)"
+        hint="packages come from a Maven repository: check their names (--packages, or --conf "
+        "spark.jars.packages=...), or give files (--conf spark.jars=...)"
         if UNRESOLVED in told
         else "check --master and --conf; without --master it runs on this machine",
     )

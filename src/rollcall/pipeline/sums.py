@@ -17,7 +17,7 @@ from rollcall.pipeline.parse import utc
 from rollcall.pipeline.parse_cut import PARTS, cut_lines
 from rollcall.pipeline.parse_frame import FRAME
 from rollcall.pipeline.parse_read import ranges_of, read_cuts
-from rollcall.pipeline.schema import REJECTED, REQUEST, SKIPPED, SUMS, typed
+from rollcall.pipeline.schema import REJECTED, REQUEST, SKIPPED, SUMS, cast_as, typed
 from rollcall.pipeline.settings import SourceSettings
 from rollcall.tables.columns import (
     BROKERS,
@@ -194,9 +194,7 @@ def summed(rows: DataFrame, table: Table, **sums: Column) -> DataFrame:
             for name, value in sums.items()
         )
     )
-    return counted.selectExpr(
-        *(f"CAST({it.name} AS {it.type}) AS {it.name}" for it in table.columns)
-    )
+    return counted.selectExpr(*(cast_as(each.name, each.type) for each in table.columns))
 
 
 def bit_of(column: str, names: tuple[str, ...]) -> Column:
