@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -30,7 +31,7 @@ from rollcall.pipeline.generate import GenerateSettings, generate_logs
 from rollcall.pipeline.lines import read_lines
 from rollcall.pipeline.places import LocalPlace
 from rollcall.pipeline.recipes import request_logs
-from rollcall.pipeline.session import SessionConfig, open_session
+from rollcall.pipeline.session import SessionConfig, end_java, open_session
 from rollcall.pipeline.settings import SourceSettings
 from rollcall.tables.folder import make_tables
 from rollcall.tables.stores import LocalStore
@@ -38,8 +39,10 @@ from rollcall.tables.writers import open_writer
 
 MEMORY = "1g"
 BROKERS = 12
-WARM_UP = 12
-"""Rounds before those that count: so long does Java compile what it runs."""
+WARM_UP = 30
+"""Rounds on one log before those that count: so long does Java compile what it runs."""
+WARM = 2
+"""Rounds on all logs before those that count."""
 TRIGGER_LINES = 1_000
 GROWN = 2
 """Rounds at each size."""
@@ -103,9 +106,13 @@ class Logs:
         return found
 
 
-def session(master: str) -> Any:
+@contextmanager
+def session(master: str) -> Iterator[SparkSession]:
+    """Each in a Java of its own, so that none runs what Java has compiled for another."""
     conf = {"spark.driver.memory": MEMORY, "spark.sql.shuffle.partitions": "2"}
-    return open_session(SessionConfig(master=master, conf=conf), "rollcall-bench")
+    with open_session(SessionConfig(master=master, conf=conf), "rollcall-bench") as spark:
+        yield spark
+    end_java()
 
 
 def parse_and_sum(spark: SparkSession, paths: Sequence[str]) -> None:
@@ -118,6 +125,13 @@ def parse_and_sum(spark: SparkSession, paths: Sequence[str]) -> None:
             frame.write.format("noop").mode("overwrite").save()
     finally:
         sums.unpersist()
+
+
+def warm_up(spark: SparkSession, paths: Sequence[str]) -> None:
+    for _ in range(WARM_UP):
+        parse_and_sum(spark, paths[:1])
+    for _ in range(WARM):
+        parse_and_sum(spark, paths)
 
 
 def with_duckdb(database: duckdb.DuckDBPyConnection, paths: Sequence[str]) -> None:
@@ -157,8 +171,8 @@ def beside_duckdb(spark: SparkSession, paths: Sequence[str], rounds: int) -> tup
     ours: list[tuple[float, float]] = []
     theirs: list[tuple[float, float]] = []
     with open_duckdb() as database:
-        for _ in range(WARM_UP):
-            parse_and_sum(spark, paths)
+        warm_up(spark, paths)
+        for _ in range(WARM):
             with_duckdb(database, paths)
         for _ in range(rounds):
             ours.append(timed(lambda: parse_and_sum(spark, paths), java_cpu(spark)))
@@ -167,8 +181,7 @@ def beside_duckdb(spark: SparkSession, paths: Sequence[str], rounds: int) -> tup
 
 
 def rate(spark: SparkSession, paths: Sequence[str], json: Timing, rounds: int, lines: int) -> Row:
-    for _ in range(WARM_UP):
-        parse_and_sum(spark, paths)
+    warm_up(spark, paths)
     text = _cost(
         [timed(lambda: parse_and_sum(spark, paths), java_cpu(spark)) for _ in range(rounds)]
     ).seconds
@@ -187,8 +200,9 @@ def grown(
     for multiple in growth:
         paths = logs.times(spark, "J", multiple)
         lines = round(logs.lines * multiple)
-        for _ in range(WARM_UP if cores == 1 and not each else 1):
-            parse_and_sum(spark, paths)
+        if cores == 1 and not each:  # a Java that has run nothing yet
+            warm_up(spark, paths)
+        parse_and_sum(spark, paths)
         taken = [timed(lambda: parse_and_sum(spark, paths), own_cpu)[0] for _ in range(GROWN)]  # noqa: B023
         each[lines] = timing([seconds * 1e6 / lines for seconds in taken])
         peak = f"{peak_mb(spark):,.0f} MB resident at most"

@@ -34,5 +34,5 @@ def test_every_step_from_lines_to_sums_can_be_compiled(
     with spark_settings(compiling_spark, one_plan), redirect_stdout(told):
         sums.sum_lines(lines, settings).explain("codegen")
     sizes = [int(size) for size in re.findall(r"maxMethodCodeSize:(\d+)", told.getvalue())]
-    assert len(sizes) > 3
+    assert len(sizes) >= 3
     assert max(sizes) < LARGEST_METHOD

@@ -234,8 +234,11 @@ def test_a_line_is_read_the_same_wherever_a_quick_look_at_its_ends_breaks_off(pa
     lengths = range(1, 500)
     asks = "{replica_id=12,max_wait=1}"
     of_text = [text_line("G", client_id="x" * n, body=asks, key="FETCH") for n in lengths]
-    of_json = [line(json_text(request='{"replicaId":12}', client=f'"{"x" * n}"')) for n in lengths]
-    for row, n in zip(parse(*of_text, *of_json), [*lengths, *lengths], strict=True):
+    bodies = ('{"replicaId":12}', f'{{"replicaId":12,"rackId":"{"r" * 400}"}}')
+    of_json = [
+        line(json_text(request=body, client=f'"{"x" * n}"')) for body in bodies for n in lengths
+    ]
+    for row, n in zip(parse(*of_text, *of_json), [*lengths] * 3, strict=True):
         assert row["replica"], n
         assert row["client_id"][: min(n, 257)] == ("x" * n)[:256] + "#" * (n > 256)
     of_text = [text_line("G", principal="x" * n) for n in lengths]

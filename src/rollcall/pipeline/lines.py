@@ -22,11 +22,11 @@ def read_lines(
     text = spark.read.option("lineSep", "\n").option("__globPaths__", "false").text(list(paths))
     return text.select(
         "value",
-        F.col("_metadata.file_path").alias("file"),
+        F.input_file_name().alias("file"),
         F.monotonically_increasing_id().alias("position"),
         F.lit(cluster).cast("string").alias("cluster"),
         F.lit(broker).cast("string").alias("broker"),
-        F.col("_metadata.file_block_start").alias("block"),
+        F.input_file_block_start().alias("block"),
     ).select(*LINES.names)
 
 

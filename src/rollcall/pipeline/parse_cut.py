@@ -48,14 +48,18 @@ def cut_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
     """
     return (
         lines.transform(with_frame, settings)
+        .transform(in_a_new_method)
         .transform(with_json_head)
-        .transform(in_a_new_method, "headed")
+        .transform(in_a_new_method)
         .transform(with_text_head)
+        .transform(in_a_new_method)
         .transform(with_tail)
+        .transform(in_a_new_method)
         .transform(with_bodies)
-        .transform(in_a_new_method, "ended")
+        .transform(in_a_new_method)
         .transform(with_told)
         .transform(with_sure_ends)
+        .transform(in_a_new_method)
         .transform(with_parts)
     )
 
@@ -209,7 +213,7 @@ def micros(millis: Column) -> Column:
     does."""
     english = F.when(millis.contains(","), F.translate(millis, ",", ".")).otherwise(millis)
     number = english.try_cast("double")
-    return F.floor(F.when(number.between(0, LONGEST_MS), number) * 1000 + 0.5)
+    return (F.when(number.between(0, LONGEST_MS), number) * 1000 + 0.5).cast("bigint")
 
 
 def whole_millis(millis: Column) -> Column:

@@ -79,7 +79,7 @@ def with_frame(lines: DataFrame, settings: SourceSettings) -> DataFrame:
 
 def payload_of(layout: Layout) -> Column:
     """What the broker wrote of a request. It is one of the words, unless it has blanks."""
-    start = F.length("level") + len("[yyyy-MM-dd HH:mm:ss,SSS]  Completed ") + 1
+    start = F.octet_length("level") + len("[yyyy-MM-dd HH:mm:ss,SSS]  Completed ") + 1
     size = F.octet_length("text") - start + 1 - len(layout.suffix.encode())
     whole = cut_bytes(F.col("text"), start, size)
     return F.when(F.size("words") == PLAIN_WORDS, F.get("words", 4)).otherwise(whole)
@@ -102,7 +102,7 @@ def in_kafkas_layout(lines: DataFrame, layout: Layout) -> DataFrame:
         .when(text.rlike(layout.start), F.regexp_replace(text, layout.start, layout.put_start))
         .otherwise(F.regexp_replace(text, layout.end, layout.put_end))
     )
-    return lines.withColumn("text", put).transform(in_a_new_method, "laid out")
+    return lines.withColumn("text", put).transform(in_a_new_method)
 
 
 def with_instant(framed: DataFrame, zone: str) -> DataFrame:
@@ -114,7 +114,7 @@ def with_instant(framed: DataFrame, zone: str) -> DataFrame:
     clock = F.concat(*(cut_bytes(time, start, size) for start, size in CLOCK)).try_cast("int")
     day = F.unix_date(cut_bytes(date, 2, 10).try_cast("date")).cast("bigint")
     return (
-        framed.withColumn("clock", F.when(looks & (F.length(time) == 13), clock))
+        framed.withColumn("clock", F.when(looks & (F.octet_length(time) == 13), clock))
         .withColumn("day", F.when(F.col("clock") >= 0, day))
         .withColumn("instant", instant_in_utc())
     )

@@ -36,6 +36,9 @@ LONGEST_KEY = 5
 KEY = '"requestHeader":{"requestApiKey":'
 API_VERSIONS = 18
 NO_REPLICA = f'{REQUEST}{{"replicaId":-1,'
+REPLICA_FIRST, CLUSTER_FIRST = f'{REQUEST}{{"replica', f'{REQUEST}{{"clusterId'
+"""How a body begins that says which replica asks."""
+REPLICA_BYTES = len(f'{REPLICA_FIRST}State":{{"replicaId":-2147483648,')
 # These begin with literal text, as Java then skips ahead to it.
 TOLD = (
     rf'{REQUEST}\{{("clientSoftwareName":"{NAME}","clientSoftwareVersion":"{NAME}")\}},"response":'
@@ -69,12 +72,26 @@ WANTED = """
     securityProtocol STRING, principal STRING, listener STRING,
     clientInformation STRUCT<softwareName: STRING, softwareVersion: STRING>
 """
+ESCAPE = "\\"
+VALUE = "*"
+USUAL_REQUEST = (
+    'request:{"isForwarded"*"requestHeader":{"requestApiKey"*"requestApiVersion"*"clientId":"*",'
+    '"requestApiKeyName":"*"'
+)
+USUAL_IF_DEPRECATED = f'{USUAL_REQUEST},"requestApiVersionDeprecated":true'
+USUAL_WHO = (
+    '"securityProtocol":"*","principal":"*","listener":"*",'
+    '"clientInformation":{"softwareName":"*","softwareVersion":"*"'
+)
 RANGES = "ARRAY<STRUCT<apiKey: INT, minVersion: INT, maxVersion: INT>>"
 
 
 def take_body(pieces: Column) -> Column:
-    """The start of the request's body, up to the first brace that ends something in it."""
-    return F.when((F.size(pieces) == 3) & F.get(pieces, 1).startswith(REQUEST), F.get(pieces, 1))
+    """The start of the request's body, up to the first brace that ends something in it, or as far
+    as the front of the line goes if that is enough."""
+    body = F.get(pieces, 1)
+    enough = (F.octet_length(body) > REPLICA_BYTES) & ~body.startswith(CLUSTER_FIRST)
+    return F.when(body.startswith(REQUEST) & ((F.size(pieces) == 3) | enough), body)
 
 
 def cut_head(pieces: Column, payload: Column) -> Column:
@@ -114,9 +131,10 @@ def is_answer(listed: Column) -> Column:
 def cut_replica() -> Column:
     """From the start of the body, if that is known: to look for it takes longer."""
     body = F.col("body")
-    none = F.coalesce(body.startswith(NO_REPLICA), F.lit(False))
+    told = body.startswith(REPLICA_FIRST) | body.startswith(CLUSTER_FIRST)
+    may_tell = F.coalesce(told & ~body.startswith(NO_REPLICA), F.lit(True))
     found = F.regexp_extract(F.coalesce(body, F.col("payload")), REPLICA, 1)
-    return F.when(is_one_of("api", REPLICA_APIS) & ~none, found)
+    return F.when(is_one_of("api", REPLICA_APIS) & may_tell, found)
 
 
 def early_error() -> Column:
@@ -140,10 +158,45 @@ def cut_error() -> Column:
 def read(request: Column, who: Column) -> Column:
     """What the broker wrote around the bodies; fields are null if it is broken.
 
-    The end of the line may be in it, closed or not: one more end does no harm.
+    Columns `asked` and `asker` are these two at their quotes: if all is in its usual place, the
+    fields are taken from there. To read JSON takes several times as long.
     """
     header = F.substring(request, len("request:") + 1, F.length(request))
-    return F.from_json(F.concat(header, F.lit("},"), who, F.lit("}}")), WANTED)
+    # the end of the line may be in it, closed or not: one more end does no harm
+    json = F.from_json(F.concat(header, F.lit("},"), who, F.lit("}}")), WANTED)
+    plain = ~(request.contains(ESCAPE) | who.contains(ESCAPE))
+    is_old = looks_like("asked", USUAL_IF_DEPRECATED)
+    usual = plain & looks_like("asker", USUAL_WHO) & (looks_like("asked", USUAL_REQUEST) | is_old)
+    return F.when(F.coalesce(usual, F.lit(False)), take_fields()).otherwise(json)
+
+
+def take_fields() -> Column:
+    forwarded, key, version, client_id, _ = values("asked", USUAL_REQUEST)
+    protocol, principal, listener, name, software_version = values("asker", USUAL_WHO)
+    plain_size = len(USUAL_REQUEST.split('"'))
+    return F.expr(
+        f"""named_struct(
+            'isForwarded', {forwarded} = ':true,',
+            'requestHeader', named_struct(
+                'requestApiKey', try_cast(btrim({key}, ':,') AS INT),
+                'requestApiVersion', try_cast(btrim({version}, ':,') AS INT),
+                'clientId', {client_id},
+                'requestApiVersionDeprecated', size(asked) > {plain_size}),
+            'securityProtocol', {protocol}, 'principal', {principal}, 'listener', {listener},
+            'clientInformation', named_struct(
+                'softwareName', {name}, 'softwareVersion', {software_version}))"""
+    )
+
+
+def values(pieces: str, form: str) -> list[str]:
+    return [f"get({pieces}, {at})" for at, mark in enumerate(form.split('"')) if mark == VALUE]
+
+
+def looks_like(pieces: str, form: str) -> Column:
+    """Whether all that is no value is there, and nothing else."""
+    marks = list(enumerate(form.split('"')))
+    same = (f"get({pieces}, {at}) = '{mark}'" for at, mark in marks if mark != VALUE)
+    return F.expr(" AND ".join((f"size({pieces}) = {len(marks)}", *same)))
 
 
 def connection_of(part: Column) -> Column:

@@ -45,6 +45,12 @@ def read_cuts(cuts: DataFrame, settings: SourceSettings) -> DataFrame:
     return (
         cuts.withColumns(
             {
+                "asked": F.when(is_json(), F.split(request, '"')),
+                "asker": F.when(is_json(), F.split(who, '"')),
+            }
+        )
+        .withColumns(
+            {
                 "connection": F.when(is_json(), named).otherwise(F.col("connection")),
                 "json": F.when(is_json(), parse_json.read(request, who)),
                 "head": F.when(~is_json(), parse_text.read_request(request)),
@@ -58,13 +64,13 @@ def read_cuts(cuts: DataFrame, settings: SourceSettings) -> DataFrame:
         )
         .withColumn("reason", F.coalesce("reason", reason_of_parts()))
         .withColumn("outcome", outcome_of_parts())
-        .transform(in_a_new_method, "read")
+        .transform(in_a_new_method)
         .withColumns({name: F.when(is_request, fact) for name, fact in what_facts().items()})
         .withColumns({name: F.when(is_request, F.col(name)) for name in EARLY_FACTS})
-        .transform(in_a_new_method, "asked")
+        .transform(in_a_new_method)
         .withColumn("ends", F.split(F.regexp_replace("connection", ENDS, "$1 $2"), " "))
         .withColumns({name: F.when(is_request, fact) for name, fact in who_facts().items()})
-        .transform(in_a_new_method, "told")
+        .transform(in_a_new_method)
         .withColumns({name: short(F.col(name)) for name in CHOSEN_TEXTS})
         .withColumn("replica", F.when(is_request, is_replica(settings)))
     )

@@ -170,17 +170,17 @@ def open_session(config: SessionConfig, name: str = "rollcall") -> Iterator[Spar
             finally:
                 context.stop()
         except BaseException:
-            _end_java(0.0 if makes_archive else JAVA_END_SECONDS)
+            end_java(0.0 if makes_archive else JAVA_END_SECONDS)
             if makes_archive:
                 config.unfinished_archive.unlink(missing_ok=True)
             raise
         if makes_archive and config.archive is not None:
-            _end_java(ARCHIVE_SECONDS)
+            end_java(ARCHIVE_SECONDS)
             with suppress(OSError):  # no archive, then
                 config.unfinished_archive.replace(config.archive)
 
 
-def _end_java(patience: float) -> None:
+def end_java(patience: float = JAVA_END_SECONDS) -> None:
     """Java ends when its input does, and tidies up: it is given so many seconds for that."""
     gateway: Any = SparkContext._gateway
     if gateway is None or gateway.proc is None:

@@ -61,7 +61,7 @@ def count_by_parts(cuts: DataFrame) -> DataFrame:
     }
     return (
         cuts.withColumn("first_position", F.col("position"))
-        .withColumns({"hour": F.floor(F.col("instant") / HOUR_US) * HOUR_US, **alone})
+        .withColumns({"hour": F.expr(f"instant - pmod(instant, {HOUR_US})"), **alone})
         .groupBy(*SOURCE, "hour", "level", "reason", *PARTS, *alone)
         .agg(
             F.count(F.lit(1)).alias("lines"),
