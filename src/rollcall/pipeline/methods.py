@@ -17,4 +17,4 @@ def in_a_new_method(rows: DataFrame) -> DataFrame:
     turned is one row: the same. No row is copied for it.
     """
     *others, last = rows.columns
-    return rows.unpivot(others, [last], "turned", last).drop("turned")
+    return rows.unpivot(tuple(others), (last,), "turned", last).drop("turned")
