@@ -44,6 +44,11 @@ def test_a_full_disk_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "run the same command again" in error.value.hint
 
 
+def test_a_folder_that_cannot_be_made_is_an_error_with_a_hint() -> None:
+    with pytest.raises(TablesError, match="cannot be used"):
+        LocalStore(Path("/proc/rollcall/tables")).create("mark", b"x")
+
+
 def test_a_folder_that_may_not_be_written_is_an_error_with_a_hint(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(TablesError, match=r"cannot be used: (Not a directory|File exists)"):

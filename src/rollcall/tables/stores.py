@@ -92,7 +92,7 @@ class LocalStore:
 
     def _put(self, name: str, content: bytes, flag: int) -> bool:
         path = self.root / name
-        with _explained(self.root):
+        with _explained(self.root, may_lack=False):
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 handle = os.open(path, os.O_WRONLY | os.O_CREAT | flag, 0o644)
@@ -149,12 +149,13 @@ FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 @contextmanager
-def _explained(root: Path) -> Iterator[None]:
+def _explained(root: Path, *, may_lack: bool = True) -> Iterator[None]:
+    """With `may_lack` a file that is not there is left to the caller."""
     try:
         yield
-    except FileNotFoundError:
-        raise
     except OSError as error:
+        if may_lack and isinstance(error, FileNotFoundError):
+            raise
         if error.errno in FULL:
             raise disk_full(str(root)) from error
         raise TablesError(
