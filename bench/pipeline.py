@@ -44,6 +44,7 @@ WARM_UP = 30
 WARM = 2
 """Rounds on all logs before those that count."""
 TRIGGER_LINES = 1_000
+COPY = ".copy"
 GROWN = 2
 """Rounds at each size."""
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -90,7 +91,8 @@ class Logs:
         if not name.exists():
             settings = GenerateSettings(lines=lines or self.lines, form=form, brokers=BROKERS)
             generate_logs(spark, settings, str(name))
-        return [str(path) for path in sorted(name.glob("broker-*/*"))]
+        found = sorted(name.glob("broker-*/*"))
+        return [str(path) for path in found if not path.suffix.startswith(COPY)]
 
     def times(self, spark: SparkSession, form: str, multiple: float) -> list[str]:
         paths = self.make(spark, form)
@@ -99,7 +101,7 @@ class Logs:
         found = list(paths)
         for copy in range(1, round(multiple)):
             for path in paths:
-                other = Path(f"{path}.copy{copy}")
+                other = Path(f"{path}{COPY}{copy}")
                 if not other.exists():
                     os.link(path, other)
                 found.append(str(other))
