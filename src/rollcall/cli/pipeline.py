@@ -45,9 +45,12 @@ from rollcall.tables.fresh import tables_to_write
 from rollcall.tables.writers import open_writer
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from rollcall.pipeline.batch import Job
     from rollcall.pipeline.recipes import Recipe
     from rollcall.pipeline.session import SessionConfig
+    from rollcall.pipeline.topic import Topic
 
 app = typer.Typer(no_args_is_help=True, help="Read request logs into tables (on Spark).")
 
@@ -259,7 +262,7 @@ def _stream_folder(job: Job, source: str, seconds: float | None) -> None:
             stream.until(stop, seconds)
 
 
-def _stream_topic(job: Job, topic: Any, seconds: float | None) -> None:
+def _stream_topic(job: Job, topic: Topic, seconds: float | None) -> None:
     from rollcall.pipeline.topic_stream import TopicStream
 
     with until_interrupted() as stop:
@@ -305,7 +308,7 @@ def _weigh(logs: Sequence[str]) -> int | None:
 
 
 @contextmanager
-def _session(config: SessionConfig) -> Iterator[Any]:
+def _session(config: SessionConfig) -> Iterator[SparkSession]:
     """Spark for a command, which may be told to stop while it works."""
     from rollcall.pipeline.failures import java_may_end
     from rollcall.pipeline.session import open_session
