@@ -1,12 +1,14 @@
 """The settings of a session, without starting one."""
 
+import os
 import re
+import time
 from pathlib import Path
 from tempfile import gettempdir
 
 import pytest
 
-from rollcall.pipeline.session import QUICK_START, SessionConfig, java_version
+from rollcall.pipeline.session import QUICK_START, SessionConfig, forget_unused, java_version
 
 
 def java_flags(config: SessionConfig) -> str:
@@ -54,6 +56,30 @@ def test_the_first_session_makes_the_archive_and_later_ones_use_it(tmp_path: Pat
     assert f"{config.archive} " not in flags  # others should not see it half-written
     config.archive.touch()
     assert f"-XX:SharedArchiveFile={config.archive} " in java_flags(config)
+
+
+def test_another_java_and_another_spark_have_archives_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jars = tmp_path / "spark" / "jars"
+    config = SessionConfig(cache=tmp_path)
+    names = [config.archive, SessionConfig(cache=tmp_path, java="/opt/java/bin/java").archive]
+    monkeypatch.setenv("SPARK_HOME", str(jars.parent))
+    names.append(config.archive)
+    jars.mkdir(parents=True)
+    names.append(config.archive)
+    os.utime(jars, (1, 1))  # as if it was installed at another time
+    names.append(config.archive)
+    assert len(set(names)) == 5
+
+
+def test_archives_that_nobody_used_for_a_month_go(tmp_path: Path) -> None:
+    day = 24 * 3600
+    for name, days in (("spark-4.0.0-0.jsa", 31), ("spark-4.2.1-1.jsa", 29), ("mine.txt", 31)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (0, time.time() - days * day))
+    forget_unused(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"spark-4.2.1-1.jsa", "mine.txt"}
 
 
 def test_a_folder_with_a_blank_in_its_name_has_no_archive(tmp_path: Path) -> None:

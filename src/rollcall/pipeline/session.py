@@ -1,29 +1,32 @@
 """The Spark session: made for jobs of any size, and quick to start for the small ones.
 
 Half of a small job's time is Java loading some 15,000 classes. The first session leaves an
-archive of them behind when it ends (class-data sharing); later ones start from it. Java checks
-that an archive fits its version and class path, and does without when it does not. A session that
-failed leaves none: it may have seen too little. An archive gets its name when it is whole, so that
-two sessions which make one at the same time do not spoil it.
+archive of them behind when it ends (class-data sharing); later ones start from it. Java does
+without an archive that does not fit its version and class path, so that each pair of Java and Spark
+has one of its own. A session that failed leaves none: it may have seen too little. An archive gets
+its name when it is whole, so that two sessions which make one at the same time do not spoil it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pyspark
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
-from pyspark import __version__ as spark_version
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -34,6 +37,7 @@ from rollcall.pipeline.gateway import keep_classes
 OLDEST_JAVA = 17
 JAVA_END_SECONDS = 30.0
 ARCHIVE_SECONDS = 120.0
+UNUSED_SECONDS = 30 * 24 * 3600.0
 UNRESOLVED = "unresolved dependency"
 """What Spark says of a package that it did not find."""
 LOCAL = re.compile(r"local(\[.*\])?")
@@ -129,7 +133,7 @@ class SessionConfig:
         """Where the archive of classes is, or will be; Spark cuts Java's options at blanks."""
         if self.cache is None or " " in str(self.cache):
             return None
-        return self.cache / f"spark-{spark_version}.jsa"
+        return self.cache / f"spark-{pyspark.__version__}-{_classes_digest(self.java)}.jsa"
 
     @property
     def makes_archive(self) -> bool:
@@ -148,6 +152,23 @@ class SessionConfig:
         return f"-XX:{make if self.makes_archive else use} -Xshare:auto -Xlog:disable"
 
 
+def _classes_digest(java: str) -> str:
+    """Changes with Java, with the folder that Spark is in, and when Spark is installed anew."""
+    jars = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent) / "jars"
+    installed = jars.stat().st_mtime_ns if jars.exists() else 0
+    which = f"{Path(shutil.which(java) or java).resolve()} {jars.resolve()} {installed}"
+    return hashlib.sha256(which.encode()).hexdigest()[:8]
+
+
+def forget_unused(cache: Path) -> None:
+    """Archives of a Java or Spark that is gone."""
+    oldest = time.time() - UNUSED_SECONDS
+    for archive in cache.glob("spark-*.jsa"):
+        with suppress(OSError):  # another session was here first
+            if archive.stat().st_mtime < oldest:
+                archive.unlink()
+
+
 def _scratch_flags() -> str:
     """Java knows no TMPDIR: it is told where temporary files belong."""
     return f'-XX:-UsePerfData "-Djava.io.tmpdir={tempfile.gettempdir()}"'
@@ -159,6 +180,9 @@ def open_session(config: SessionConfig, name: str = "rollcall") -> Iterator[Spar
     if config.cache is not None:
         config.cache.mkdir(parents=True, exist_ok=True)
     makes_archive = config.makes_archive
+    if config.archive is not None and not makes_archive:
+        with suppress(OSError):  # someone else's
+            config.archive.touch()
     with tempfile.TemporaryDirectory(
         prefix="rollcall-spark-", ignore_cleanup_errors=True
     ) as scratch:
@@ -178,6 +202,7 @@ def open_session(config: SessionConfig, name: str = "rollcall") -> Iterator[Spar
             end_java(ARCHIVE_SECONDS)
             with suppress(OSError):  # no archive, then
                 config.unfinished_archive.replace(config.archive)
+                forget_unused(config.archive.parent)
 
 
 def end_java(patience: float = JAVA_END_SECONDS) -> None:
