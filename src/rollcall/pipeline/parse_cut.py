@@ -48,18 +48,17 @@ def cut_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
     """
     return (
         lines.transform(with_frame, settings)
-        .transform(in_a_new_method)
         .transform(with_json_head)
-        .transform(in_a_new_method)
+        .transform(in_a_new_method, "head")
         .transform(with_text_head)
-        .transform(in_a_new_method)
+        .transform(in_a_new_method, "front", "head")
         .transform(with_tail)
         .transform(in_a_new_method)
         .transform(with_bodies)
-        .transform(in_a_new_method)
+        .transform(in_a_new_method, "listed", "body", "bytes", "end", "api")
         .transform(with_told)
         .transform(with_sure_ends)
-        .transform(in_a_new_method)
+        .transform(in_a_new_method, "asks")
         .transform(with_parts)
     )
 
@@ -77,11 +76,15 @@ def with_json_head(framed: DataFrame) -> DataFrame:
                 "head": F.when(is_json, parse_json.cut_head(head, payload)),
             }
         )
-        .withColumns({"api": parse_json.cut_api(head), "request": parse_json.cut_request(head)})
+        .withColumns(
+            {
+                "api": parse_json.cut_api(head),
+                "request": parse_json.cut_request(head),
+                # a text would be copied for every piece that is cut off it
+                "bytes": payload.cast("binary"),
+            }
+        )
         .withColumn("error_code", F.when(is_json, parse_json.early_error()))
-        # a text would be copied for every piece that is cut off it
-        .withColumn("payload", payload.cast("binary"))
-        .drop("head")
     )
 
 
@@ -91,19 +94,12 @@ def with_text_head(headed: DataFrame) -> DataFrame:
     asks = by_kind(F.col("api") == parse_json.API_VERSIONS, front.startswith(parse_text.ASKS))
     start = cut_bytes(F.col("bytes"), 1, FRONT_BYTES)
     return (
-        headed.withColumnRenamed("payload", "bytes")
-        .withColumns(
-            {
-                "front": F.when(F.col("kind") == TEXT, start),
-                "payload": F.col("bytes").cast("string"),
-            }
-        )
+        headed.withColumn("front", F.when(F.col("kind") == TEXT, start))
         .withColumn("head", F.split(front, ",", 4))
         .withColumn("head", parse_text.cut_head(head))
         .withColumns(
             {"asks": asks, "request": by_kind(F.col("request"), parse_text.take_request(head))}
         )
-        .drop("front", "head")
     )
 
 
@@ -130,24 +126,21 @@ def with_bodies(ends: DataFrame) -> DataFrame:
     found = extract(parse_json.ANSWER, parse_text.ANSWER)
     taken = F.get(F.split(F.get(listed, 1), "]", 2), 0)
     is_done = is_json & ~F.col("asks") & F.col("tail").startswith(parse_json.CONNECTION)
-    return (
-        ends.withColumn("listed", F.when(F.col("asks"), F.split("payload", r"\[", 3)))
-        .withColumns(
-            {
-                "replica_id": F.when(is_json, parse_json.cut_replica()),
-                "error_code": F.when(is_json, parse_json.cut_error()),
-                "answer": F.when(F.col("asks"), F.when(simple, taken).otherwise(found)),
-                "payload": F.when(~F.coalesce(is_done, F.lit(False)), F.col("payload")),
-            }
-        )
-        .drop("listed", "body", "bytes", "end", "api")
+    split = F.when(F.col("asks"), F.split("payload", r"\[", 3))
+    return ends.withColumn("listed", split).withColumns(
+        {
+            "replica_id": F.when(is_json, parse_json.cut_replica()),
+            "error_code": F.when(is_json, parse_json.cut_error()),
+            "answer": F.when(F.col("asks"), F.when(simple, taken).otherwise(found)),
+            "payload": F.when(~F.coalesce(is_done, F.lit(False)), F.col("payload")),
+        }
     )
 
 
 def with_told(ends: DataFrame) -> DataFrame:
     """Who a client is, as it says in ApiVersions."""
     told = extract(parse_json.TOLD, parse_text.TOLD)
-    return ends.withColumn("told", F.when(F.col("asks"), told)).drop("asks")
+    return ends.withColumn("told", F.when(F.col("asks"), told))
 
 
 def extract(json: str, text: str) -> Column:
@@ -167,20 +160,21 @@ def with_sure_ends(ends: DataFrame) -> DataFrame:
 
 
 def with_parts(ends: DataFrame) -> DataFrame:
-    kind, request = F.col("kind"), F.col("request")
-    return (
-        ends.withColumn("reason", F.when(is_uncut(), NO_FORM).otherwise(F.col("reason")))
-        .withColumn("kind", F.when(F.col("reason").isNull(), kind))
-        .withColumns(
-            {
-                "request": F.when(kind.isNotNull(), request),
-                "connection": part(CONNECTION),
-                "total_us": micros(behind(TOTAL)),
-                "throttle_us": whole_millis(behind(THROTTLE)),
-                "shape": by_kind(parse_json.SHAPE, parse_text.shape(part(RESPONSE_QUEUE))),
-                "who": part(WHO),
-            }
-        )
+    kind, reason = F.col("kind"), F.col("reason")
+    return ends.withColumns(
+        {
+            "reason": F.when(is_uncut(), NO_FORM).otherwise(reason),
+            "kind": F.when(~is_uncut() & reason.isNull(), kind),
+        }
+    ).withColumns(
+        {
+            "request": F.when(kind.isNotNull(), F.col("request")),
+            "connection": part(CONNECTION),
+            "total_us": micros(behind(TOTAL)),
+            "throttle_us": whole_millis(behind(THROTTLE)),
+            "shape": by_kind(parse_json.SHAPE, parse_text.shape(part(RESPONSE_QUEUE))),
+            "who": part(WHO),
+        }
     )
 
 

@@ -40,12 +40,10 @@ NO_FRAME = (
 OTHER_LAYOUT = "a request line in another layout than the one given"
 TWO_IN_ONE = "two lines in one: the broker stopped while it wrote the first"
 
-# The second frame inside a line. The literal text comes first, as Java then skips ahead to it.
+# A second frame inside a request. The literal text comes first, as Java then skips ahead to it.
 # In JSON a quote inside a text is escaped, so that no client can write this itself.
-SECOND_JSON = rf'{MARK}\{{"isForwarded":(?<!\A.{{0,80}})'
-SECOND_TEXT = (
-    rf"{MARK}(?<=\[\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d,\d{{3}}\] [A-Z]{{4,5}} {MARK})(?<!\A.{{0,60}})"
-)
+SECOND_JSON = rf'{MARK}\{{"isForwarded":'
+SECOND_TEXT = rf"{MARK}(?<=\[\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d,\d{{3}}\] [A-Z]{{4,5}} {MARK})"
 HIDDEN = rf"(?s)^.{{0,150}}{MARK}(?!.* \((?!{{logger}}\))[\w.$\-]+\)$)"
 """A request line, but not where this layout has it."""
 # blank, the end of another logger's line, a stack trace
@@ -58,22 +56,27 @@ OTHERS = (
 def with_frame(lines: DataFrame, settings: SourceSettings) -> DataFrame:
     layout = settings.frame
     date, time, level, verb, request = (F.get("words", place) for place in range(5))
-    completed = F.col("level").isNotNull() & (verb == "Completed")
+    completed = F.col("instant").isNotNull() & (verb == "Completed")
     kind = F.when(request.startswith('request:{"'), JSON).otherwise(TEXT)
+    is_whole = F.col("kind").isNotNull() & ends(layout)
     return (
-        lines.withColumn("octets", F.octet_length("value"))
-        .withColumn("text", tidy(F.col("value")))
+        lines.withColumns({"octets": F.octet_length("value"), "text": tidy(F.col("value"))})
         .transform(in_kafkas_layout, layout)
         .withColumn("words", F.split("text", " ", WORDS))
         .withColumns({"date": date, "time": time, "level": F.when(level.isin(*LEVELS), level)})
         .transform(with_instant, settings.zone)
-        .withColumn("level", F.when(F.col("instant").isNotNull(), F.col("level")))
         .withColumn("kind", F.when(completed & request.startswith("request:"), kind))
+        .withColumn("payload", F.when(is_whole, payload_of(layout)))
         .withColumn("reason", reason_of_frame(layout))
-        .withColumn("kind", F.when(F.col("reason").isNull() & ends(layout), F.col("kind")))
-        .withColumn("payload", F.when(F.col("kind").isNotNull(), payload_of(layout)))
-        .withColumn("text", F.when(F.col("kind").isNull(), F.col("text")))
-        .drop("words", "date", "time", "clock", "day")
+        .withColumn("kind", F.when(F.col("reason").isNull(), F.col("kind")))
+        .withColumns(
+            {
+                "payload": F.when(F.col("kind").isNotNull(), F.col("payload")),
+                "text": F.when(F.col("kind").isNull(), F.col("text")),
+                "level": F.when(F.col("instant").isNotNull(), F.col("level")),
+            }
+        )
+        .transform(in_a_new_method, "words", "date", "time", "clock", "day")
     )
 
 
@@ -145,13 +148,13 @@ def ends(layout: Layout) -> Column:
 
 def reason_of_frame(layout: Layout) -> Column:
     """Null for a request and for what is skipped."""
-    text, kind = F.col("text"), F.col("kind")
-    plain = F.size("words") == PLAIN_WORDS
+    kind, payload = F.col("kind"), F.col("payload")
+    has_blanks = F.size("words") > PLAIN_WORDS
     return (
-        F.when(kind.isNull(), reason_of_other(text, layout))
-        .when(~ends(layout), NO_END)
-        .when((kind == JSON) & ~plain & text.rlike(SECOND_JSON), TWO_IN_ONE)
-        .when((kind == TEXT) & text.rlike(SECOND_TEXT), TWO_IN_ONE)
+        F.when(kind.isNull(), reason_of_other(F.col("text"), layout))
+        .when(payload.isNull(), NO_END)
+        .when((kind == JSON) & has_blanks & payload.rlike(SECOND_JSON), TWO_IN_ONE)
+        .when((kind == TEXT) & payload.rlike(SECOND_TEXT), TWO_IN_ONE)
     )
 
 

@@ -139,7 +139,7 @@ def cut_replica() -> Column:
 
 def early_error() -> Column:
     """The code of a response that begins where most do; empty if it is not found there."""
-    middle = cut_bytes(F.col("payload"), SHORTEST_HEAD, MIDDLE_BYTES)
+    middle = cut_bytes(F.col("bytes"), SHORTEST_HEAD, MIDDLE_BYTES)
     return F.when(
         ~is_one_of("api", HAVE_NO_CODE + CODE_IS_LAST), F.regexp_extract(middle, USUAL_ERROR, 1)
     )

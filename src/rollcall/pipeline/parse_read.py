@@ -66,13 +66,16 @@ def read_cuts(cuts: DataFrame, settings: SourceSettings) -> DataFrame:
         .withColumn("outcome", outcome_of_parts())
         .transform(in_a_new_method)
         .withColumns({name: F.when(is_request, fact) for name, fact in what_facts().items()})
-        .withColumns({name: F.when(is_request, F.col(name)) for name in EARLY_FACTS})
         .transform(in_a_new_method)
         .withColumn("ends", F.split(F.regexp_replace("connection", ENDS, "$1 $2"), " "))
         .withColumns({name: F.when(is_request, fact) for name, fact in who_facts().items()})
         .transform(in_a_new_method)
-        .withColumns({name: short(F.col(name)) for name in CHOSEN_TEXTS})
-        .withColumn("replica", F.when(is_request, is_replica(settings)))
+        .withColumns(
+            {
+                **{name: short(F.col(name)) for name in CHOSEN_TEXTS},
+                "replica": F.when(is_request, is_replica(settings)),
+            }
+        )
     )
 
 
@@ -142,6 +145,7 @@ def what_facts() -> dict[str, Column]:
         "replica_id": number(F.coalesce("replica_id", F.get("head", 2))),
         "error_code": number(F.col("error_code")),
         "answer": nullif(F.col("answer"), ""),
+        **{name: F.col(name) for name in EARLY_FACTS},
     }
 
 

@@ -54,14 +54,14 @@ def sum_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
 
 def count_by_parts(cuts: DataFrame) -> DataFrame:
     rejected = F.col("reason").isNotNull()
+    hour = F.expr(f"instant - pmod(instant, {HOUR_US})")
     total, throttle = F.col("total_us"), F.col("throttle_us")
     alone = {
         "position": F.when(rejected, F.col("position")),
         "piece": F.when(rejected, F.substring(F.coalesce("text", "payload"), 1, LONGEST_PIECE)),
     }
     return (
-        cuts.withColumn("first_position", F.col("position"))
-        .withColumns({"hour": F.expr(f"instant - pmod(instant, {HOUR_US})"), **alone})
+        cuts.withColumns({"hour": hour, "first_position": F.col("position"), **alone})
         .groupBy(*SOURCE, "hour", "level", "reason", *PARTS, *alone)
         .agg(
             F.count(F.lit(1)).alias("lines"),
