@@ -10,6 +10,7 @@ lines, and read as JSON once for all of them (`read`).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -34,7 +35,7 @@ NAMES = {TOTAL: '"totalTimeMs":', THROTTLE: '"throttleTimeMs":', WHO: '"security
 """What stands at these places of a tail."""
 LONGEST_KEY = 5
 KEY = '"requestHeader":{"requestApiKey":'
-API_VERSIONS = 18
+API_VERSIONS = "18"
 NO_REPLICA = f'{REQUEST}{{"replicaId":-1,'
 REPLICA_FIRST, CLUSTER_FIRST = f'{REQUEST}{{"replica', f'{REQUEST}{{"clusterId'
 """How a body begins that says which replica asks."""
@@ -102,7 +103,12 @@ def cut_head(pieces: Column, payload: Column) -> Column:
 
 
 def cut_api(head: Column) -> Column:
-    return cut_bytes(F.get(head, 1), len(KEY) + 1, LONGEST_KEY).try_cast("int")
+    """As text: to read a number takes longer than to compare a text."""
+    return cut_bytes(F.get(head, 1), len(KEY) + 1, LONGEST_KEY)
+
+
+def asks_for(keys: Iterable[int]) -> Column:
+    return is_one_of("api", (f"'{key}'" for key in keys))
 
 
 def cut_request(head: Column) -> Column:
@@ -134,15 +140,13 @@ def cut_replica() -> Column:
     told = body.startswith(REPLICA_FIRST) | body.startswith(CLUSTER_FIRST)
     may_tell = F.coalesce(told & ~body.startswith(NO_REPLICA), F.lit(True))
     found = F.regexp_extract(F.coalesce(body, F.col("payload")), REPLICA, 1)
-    return F.when(is_one_of("api", REPLICA_APIS) & may_tell, found)
+    return F.when(asks_for(REPLICA_APIS) & may_tell, found)
 
 
 def early_error() -> Column:
     """The code of a response that begins where most do; empty if it is not found there."""
     middle = cut_bytes(F.col("bytes"), SHORTEST_HEAD, MIDDLE_BYTES)
-    return F.when(
-        ~is_one_of("api", HAVE_NO_CODE + CODE_IS_LAST), F.regexp_extract(middle, USUAL_ERROR, 1)
-    )
+    return F.when(~asks_for(HAVE_NO_CODE + CODE_IS_LAST), F.regexp_extract(middle, USUAL_ERROR, 1))
 
 
 def cut_error() -> Column:
@@ -150,7 +154,7 @@ def cut_error() -> Column:
     payload, tail, end, early = (F.col(it) for it in ("payload", "tail", "end", "error_code"))
     in_end = F.octet_length(tail) < F.octet_length(end) - LONGEST_CODE
     place = F.when(tail.startswith(CONNECTION) & in_end, end).otherwise(payload)
-    late = F.when(is_one_of("api", CODE_IS_LAST), F.regexp_extract(place, LATE_ERROR, 1))
+    late = F.when(asks_for(CODE_IS_LAST), F.regexp_extract(place, LATE_ERROR, 1))
     searched = F.when(early == "", F.regexp_extract(payload, EARLY_ERROR, 1))
     return F.coalesce(searched, early, late)
 

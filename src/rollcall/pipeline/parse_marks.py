@@ -17,7 +17,7 @@ REPLICA_APIS = (1, 2, 23)
 """Fetch, ListOffsets and OffsetForLeaderEpoch carry the id of the replica that asks."""
 
 
-def is_one_of(column: str, keys: Iterable[int]) -> Column:
+def is_one_of(column: str, keys: Iterable[int | str]) -> Column:
     """As SQL: a plan asks Java for every number that is not."""
     return F.expr(f"{column} IN ({', '.join(map(str, keys))})")
 
