@@ -39,13 +39,13 @@ from rollcall.tables.writers import open_writer
 
 MEMORY = "1g"
 BROKERS = 12
-WARM_UP = 30
-"""Rounds on one log before those that count: so long does Java compile what it runs."""
+WARM_UP = 6
+"""Rounds on one log before each that counts: after some thirty, Java has compiled what it runs."""
 WARM = 2
 """Rounds on all logs before those that count."""
 TRIGGER_LINES = 1_000
 COPY = ".copy"
-GROWN = 2
+GROWN = 3
 """Rounds at each size."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -71,10 +71,10 @@ def measure(*, lines: int, rounds: int, growth: Sequence[float] = (0.25, 1, 4)) 
                 f"{what}, time", "DuckDB, 2 threads", ours.seconds, theirs.seconds, 1.5, "s"
             )
             yield rate(spark, text, ours.seconds, rounds, lines)
-            two = yield from grown(spark, logs, growth, cores=2)
+            two = yield from grown(spark, logs, growth, rounds, cores=2)
             yield trigger(spark, logs, Path(folder), rounds)
         with session("local[1]") as spark:
-            one = yield from grown(spark, logs, growth, cores=1)
+            one = yield from grown(spark, logs, growth, rounds, cores=1)
         yield faster(f"per line of {lines:,}, 2 cores", "1 core", two[lines], one[lines], 1.6)
         yield command(json, Path(folder), ours.seconds)
         yield small_job(logs, Path(folder))
@@ -129,8 +129,8 @@ def parse_and_sum(spark: SparkSession, paths: Sequence[str]) -> None:
         sums.unpersist()
 
 
-def warm_up(spark: SparkSession, paths: Sequence[str]) -> None:
-    for _ in range(WARM_UP):
+def warm_up(spark: SparkSession, paths: Sequence[str], rounds: int) -> None:
+    for _ in range(WARM_UP * rounds):
         parse_and_sum(spark, paths[:1])
     for _ in range(WARM):
         parse_and_sum(spark, paths)
@@ -173,7 +173,7 @@ def beside_duckdb(spark: SparkSession, paths: Sequence[str], rounds: int) -> tup
     ours: list[tuple[float, float]] = []
     theirs: list[tuple[float, float]] = []
     with open_duckdb() as database:
-        warm_up(spark, paths)
+        warm_up(spark, paths, rounds)
         for _ in range(WARM):
             with_duckdb(database, paths)
         for _ in range(rounds):
@@ -183,7 +183,7 @@ def beside_duckdb(spark: SparkSession, paths: Sequence[str], rounds: int) -> tup
 
 
 def rate(spark: SparkSession, paths: Sequence[str], json: Timing, rounds: int, lines: int) -> Row:
-    warm_up(spark, paths)
+    warm_up(spark, paths, rounds)
     text = _cost(
         [timed(lambda: parse_and_sum(spark, paths), java_cpu(spark)) for _ in range(rounds)]
     ).seconds
@@ -195,15 +195,15 @@ def rate(spark: SparkSession, paths: Sequence[str], json: Timing, rounds: int, l
 
 
 def grown(
-    spark: SparkSession, logs: Logs, growth: Sequence[float], cores: int
+    spark: SparkSession, logs: Logs, growth: Sequence[float], rounds: int, cores: int
 ) -> Generator[Row, None, dict[int, Timing]]:
     """Microseconds per line at each size, beside the smallest; and the memory it took."""
     each: dict[int, Timing] = {}
     for multiple in growth:
         paths = logs.times(spark, "J", multiple)
         lines = round(logs.lines * multiple)
-        if cores == 1 and not each:  # a Java that has run nothing yet
-            warm_up(spark, paths)
+        if not each:  # Java has run nothing yet, or other lines
+            warm_up(spark, paths, rounds)
         parse_and_sum(spark, paths)
         taken = [timed(lambda: parse_and_sum(spark, paths), own_cpu)[0] for _ in range(GROWN)]  # noqa: B023
         each[lines] = timing([seconds * 1e6 / lines for seconds in taken])
@@ -225,7 +225,7 @@ def trigger(spark: SparkSession, logs: Logs, folder: Path, rounds: int) -> Row:
         job = Job(spark=spark, writer=writer, place_of=lambda _: LocalPlace(), recipe=recipe)
         stream = FolderStream(job, [str(came)], lambda _: None, lambda _: None)
         taken = []
-        for turn in range(WARM_UP + rounds):
+        for turn in range(WARM_UP * rounds + rounds):
             new = came / f"kafka-request.log.2026-11-01-{turn:02}"
             new.write_bytes(b"".join(islice(lines, TRIGGER_LINES)))
             os.utime(new, (0, 0))
@@ -234,7 +234,7 @@ def trigger(spark: SparkSession, logs: Logs, folder: Path, rounds: int) -> Row:
                 raise AssertionError(f"not all lines of {new} were read")
             taken.append(time.monotonic() - start)
     what = f"a warm trigger of a stream, {TRIGGER_LINES:,} lines"
-    return below(what, "the bar", timing(taken[WARM_UP:]), Timing(2.0, 0.0), 2.0, "s")
+    return below(what, "the bar", timing(taken[-rounds:]), Timing(2.0, 0.0), 2.0, "s")
 
 
 def lines_of(paths: Sequence[str]) -> Iterator[bytes]:
