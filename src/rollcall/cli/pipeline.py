@@ -45,8 +45,6 @@ from rollcall.tables.fresh import tables_to_write
 from rollcall.tables.writers import open_writer
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from rollcall.pipeline.batch import Job
     from rollcall.pipeline.recipes import Recipe
     from rollcall.pipeline.session import SessionConfig
@@ -308,7 +306,7 @@ def _weigh(logs: Sequence[str]) -> int | None:
 
 
 @contextmanager
-def _session(config: SessionConfig) -> Iterator[SparkSession]:
+def _session(config: SessionConfig) -> Iterator[Any]:
     """Spark for a command, which may be told to stop while it works."""
     from rollcall.pipeline.failures import java_may_end
     from rollcall.pipeline.session import open_session

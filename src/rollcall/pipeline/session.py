@@ -28,6 +28,7 @@ import pyspark
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
+from pyspark.find_spark_home import _find_spark_home
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
@@ -154,7 +155,7 @@ class SessionConfig:
 
 def _classes_digest(java: str) -> str:
     """Changes with Java, with the folder that Spark is in, and when Spark is installed anew."""
-    jars = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent) / "jars"
+    jars = Path(_find_spark_home()) / "jars"
     installed = jars.stat().st_mtime_ns if jars.exists() else 0
     which = f"{Path(shutil.which(java) or java).resolve()} {jars.resolve()} {installed}"
     return hashlib.sha256(which.encode()).hexdigest()[:8]
