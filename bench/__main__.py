@@ -5,6 +5,7 @@ import argparse
 import json
 import platform
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -50,10 +51,14 @@ def main() -> int:
     all_of_them = QUICK if options.quick else MEASUREMENTS
     chosen = {name: it for name, it in all_of_them.items() if options.only in (None, name)}
     rows: list[Row] = []
+    failed = False
     try:
         rows.extend(_measured(chosen))
     except KeyboardInterrupt:  # it is long: what was measured so far is not lost
         print("stopped: these were measured before", file=sys.stderr)
+    except Exception:  # noqa: BLE001 - nor is it then
+        traceback.print_exc()
+        failed = True
     if options.picture and any(row.growth for row in rows):
         options.picture.write_text(draw(rows), encoding="utf-8")
     if options.json:
@@ -62,7 +67,7 @@ def main() -> int:
         )
     else:
         _print(rows)
-    return 0
+    return int(failed)
 
 
 def _measured(chosen: dict[str, Measurement]) -> Iterator[Row]:

@@ -62,6 +62,12 @@ ALWAYS = {
     "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
     # one batch and one compaction of a stream need more than the 100 that Spark would keep
     "spark.sql.codegen.cache.maxEntries": "1000",
+    # what Spark keeps for its pages even if it shows none: with plans as large as these, the 1,000
+    # queries that it would keep fill the memory of a stream within a day
+    "spark.sql.ui.retainedExecutions": "10",
+    "spark.ui.retainedJobs": "50",
+    "spark.ui.retainedStages": "50",
+    "spark.ui.retainedTasks": "1000",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.structuredLogging.enabled": "false",
