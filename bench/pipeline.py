@@ -202,9 +202,10 @@ def grown(
     for multiple in growth:
         paths = logs.times(spark, "J", multiple)
         lines = round(logs.lines * multiple)
-        if not each:  # Java has run nothing yet, or other lines
+        if each:
+            parse_and_sum(spark, paths)
+        else:  # Java has run nothing yet, or other lines
             warm_up(spark, paths, rounds)
-        parse_and_sum(spark, paths)
         taken = [timed(lambda: parse_and_sum(spark, paths), own_cpu)[0] for _ in range(GROWN)]  # noqa: B023
         each[lines] = timing([seconds * 1e6 / lines for seconds in taken])
         peak = f"{peak_mb(spark):,.0f} MB resident at most"
@@ -225,7 +226,7 @@ def trigger(spark: SparkSession, logs: Logs, folder: Path, rounds: int) -> Row:
         job = Job(spark=spark, writer=writer, place_of=lambda _: LocalPlace(), recipe=recipe)
         stream = FolderStream(job, [str(came)], lambda _: None, lambda _: None)
         taken = []
-        for turn in range(WARM_UP * rounds + rounds):
+        for turn in range((WARM_UP + 1) * rounds):
             new = came / f"kafka-request.log.2026-11-01-{turn:02}"
             new.write_bytes(b"".join(islice(lines, TRIGGER_LINES)))
             os.utime(new, (0, 0))

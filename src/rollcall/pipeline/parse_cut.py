@@ -48,6 +48,7 @@ def cut_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
     """
     return (
         lines.transform(with_frame, settings)
+        .transform(in_a_new_method, "words", "date", "time", "clock", "day")
         .transform(with_json_head)
         .transform(in_a_new_method, "head")
         .transform(with_text_head)
@@ -160,11 +161,11 @@ def with_sure_ends(ends: DataFrame) -> DataFrame:
 
 
 def with_parts(ends: DataFrame) -> DataFrame:
-    kind, reason = F.col("kind"), F.col("reason")
+    kind, reason, uncut = F.col("kind"), F.col("reason"), is_uncut()
     return ends.withColumns(
         {
-            "reason": F.when(is_uncut(), NO_FORM).otherwise(reason),
-            "kind": F.when(~is_uncut() & reason.isNull(), kind),
+            "reason": F.when(uncut, NO_FORM).otherwise(reason),
+            "kind": F.when(~uncut & reason.isNull(), kind),
         }
     ).withColumns(
         {

@@ -76,7 +76,6 @@ def with_frame(lines: DataFrame, settings: SourceSettings) -> DataFrame:
                 "level": F.when(F.col("instant").isNotNull(), F.col("level")),
             }
         )
-        .transform(in_a_new_method, "words", "date", "time", "clock", "day")
     )
 
 

@@ -108,7 +108,7 @@ def cut_api(head: Column) -> Column:
 
 
 def asks_for(keys: Iterable[int]) -> Column:
-    return is_one_of("api", (f"'{key}'" for key in keys))
+    return is_one_of("api", map(str, keys))
 
 
 def cut_request(head: Column) -> Column:

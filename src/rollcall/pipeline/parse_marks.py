@@ -19,7 +19,7 @@ REPLICA_APIS = (1, 2, 23)
 
 def is_one_of(column: str, keys: Iterable[int | str]) -> Column:
     """As SQL: a plan asks Java for every number that is not."""
-    return F.expr(f"{column} IN ({', '.join(map(str, keys))})")
+    return F.expr(f"{column} IN ({', '.join(map(repr, keys))})")
 
 
 def cut_bytes(text: Column, start: int | Column, size: int | Column) -> Column:
