@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -20,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.storagelevel import StorageLevel
 
 from bench.pipeline_sql import statements
@@ -33,6 +34,8 @@ from rollcall.pipeline.places import LocalPlace
 from rollcall.pipeline.recipes import request_logs
 from rollcall.pipeline.session import SessionConfig, end_java, open_session
 from rollcall.pipeline.settings import SourceSettings
+from rollcall.pipeline.shuffling import planned_once
+from rollcall.pipeline.writing import AT_ONCE
 from rollcall.tables.folder import make_tables
 from rollcall.tables.stores import LocalStore
 from rollcall.tables.writers import open_writer
@@ -111,22 +114,32 @@ class Logs:
 @contextmanager
 def session(master: str) -> Iterator[SparkSession]:
     """Each in a Java of its own, so that none runs what Java has compiled for another."""
-    conf = {"spark.driver.memory": MEMORY, "spark.sql.shuffle.partitions": "2"}
+    conf = {"spark.driver.memory": MEMORY}
     with open_session(SessionConfig(master=master, conf=conf), "rollcall-bench") as spark:
         yield spark
     end_java()
 
 
 def parse_and_sum(spark: SparkSession, paths: Sequence[str]) -> None:
+    with planned_once(spark, sum(Path(path).stat().st_size for path in paths)):
+        sum_and_forget(spark, paths)
+
+
+def sum_and_forget(spark: SparkSession, paths: Sequence[str]) -> None:
     recipe = request_logs(SourceSettings())
     sums = recipe.sum_lines(read_lines(spark, paths, cluster=None, broker=None))
     sums = sums.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         recipe.count_files(sums).collect()
-        for frame in (*recipe.frames(sums).values(), recipe.select_rejects(sums)):
-            frame.write.format("noop").mode("overwrite").save()
+        frames = (*recipe.frames(sums).values(), recipe.select_rejects(sums))
+        with ThreadPoolExecutor(AT_ONCE) as pool:  # as tables are written
+            list(pool.map(sum_only, frames))
     finally:
         sums.unpersist()
+
+
+def sum_only(frame: DataFrame) -> None:
+    frame.write.format("noop").mode("overwrite").save()
 
 
 def warm_up(spark: SparkSession, paths: Sequence[str], rounds: int) -> None:

@@ -33,7 +33,6 @@ def spark(one_session: SparkSession) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="module")
-def compiling_spark(one_session: SparkSession) -> Iterator[SparkSession]:
+def compiling_spark(one_session: SparkSession) -> SparkSession:
     """As commands run all other jobs."""
-    with spark_settings(one_session, {"spark.sql.shuffle.partitions": "2"}):
-        yield one_session
+    return one_session

@@ -33,6 +33,7 @@ and how it runs:
     failures       what Spark throws, in words
     hadoop         tables and logs on any file system
     known          what was read before
+    shuffling      in how many parts a batch is sorted out
     writing        sums to Parquet files
     batch          one batch: all or nothing
     progress       how far it is

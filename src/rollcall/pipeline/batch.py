@@ -26,6 +26,7 @@ from rollcall.pipeline.lines import read_lines, with_line_numbers
 from rollcall.pipeline.places import Place
 from rollcall.pipeline.planning import Reading
 from rollcall.pipeline.recipes import Recipe
+from rollcall.pipeline.shuffling import planned_once
 from rollcall.pipeline.writing import Attempt, small_frame, write_parts
 from rollcall.tables.columns import COUNT, FILES, REJECTS, TEXT
 from rollcall.tables.manifests import Counts, Kind, Manifest
@@ -74,7 +75,8 @@ def read_batch(job: Job, readings: Sequence[Reading]) -> Outcome:
         if not inputs:
             return Outcome()
         try:
-            return _sum_and_commit(job, attempt, inputs)
+            with planned_once(job.spark, sum(reading.weight for reading in readings)):
+                return _sum_and_commit(job, attempt, inputs)
         except BrokenInputError:
             broken = find_broken(readings, job.place_of)
             if not broken:
