@@ -114,3 +114,21 @@ def test_a_first_run_that_is_stopped_leaves_nothing_and_the_next_one_works(tmp_p
         assert not above.exists(), moment
     subprocess.run(command, check=True, timeout=300, capture_output=True)
     assert requests(tables) == 300
+
+
+@pytest.mark.timeout(600)
+def test_logs_whose_making_was_stopped_are_made_anew_in_the_same_folder(tmp_path: Path) -> None:
+    made = tmp_path / "logs"
+    program = [sys.executable, "-c", "from rollcall.cli import main; main()", "generate-logs"]
+    command = [*program, "--output", str(made), "--master", "local[2]", "--lines"]
+    with subprocess.Popen(
+        [*command, "60k"], stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        wait_for(made / ".unfinished", process)
+        os.killpg(process.pid, signal.SIGTERM)
+        _, told = process.communicate(timeout=120)
+    assert (process.returncode, told) == (TERMINATED, "")
+    assert not list(made.glob("broker-*"))
+    subprocess.run([*command, "1000"], check=True, timeout=300, capture_output=True)
+    assert len(list(made.glob("broker-*"))) == 12
+    assert not (made / ".unfinished").exists()

@@ -21,7 +21,9 @@ from rollcall.cli.spark import (
     local_store,
     need_spark,
     session_config,
+    spark_session,
 )
+from rollcall.cli.stopping import stoppable
 from rollcall.errors import ConfigError
 
 UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
@@ -58,7 +60,6 @@ def generate_logs(
     began = time.monotonic()
     from rollcall.pipeline.generate import GenerateSettings
     from rollcall.pipeline.generate import generate_logs as generate
-    from rollcall.pipeline.session import open_session
 
     settings = GenerateSettings(
         lines=parse_count(lines), seed=seed, form=form, brokers=brokers, start=start, hours=hours
@@ -67,7 +68,7 @@ def generate_logs(
     config = replace(config, small=settings.lines <= SMALL_LINES)
     place = local_store(output).address if is_local_path(output) else output
     console = Console(stderr=True, quiet=as_json)
-    with console.status("starting Spark") as status, open_session(config) as spark:
+    with stoppable(), console.status("starting Spark") as status, spark_session(config) as spark:
 
         def show(done: int, of: int) -> None:
             status.update(f"{done} of {of} files written, {time.monotonic() - began:.0f} s")

@@ -36,9 +36,10 @@ from rollcall.cli.spark import (
     parse_seconds,
     places,
     session_config,
+    spark_session,
     store_for,
 )
-from rollcall.cli.stopping import children_stay, stoppable, until_interrupted
+from rollcall.cli.stopping import stoppable, until_interrupted
 from rollcall.cli.tables import TablesOption
 from rollcall.errors import ConfigError
 from rollcall.tables.fresh import tables_to_write
@@ -180,7 +181,7 @@ def compact(
     from rollcall.tables.cleaning import clean
     from rollcall.tables.folder import check_mark
 
-    with stoppable(), _session(session_config(master, conf or ())) as spark:
+    with stoppable(), spark_session(session_config(master, conf or ())) as spark:
         store = store_for(spark, tables)
         check_mark(store)
         with open_writer(store, "rollcall pipeline compact") as writer:
@@ -306,19 +307,6 @@ def _weigh(logs: Sequence[str]) -> int | None:
 
 
 @contextmanager
-def _session(config: SessionConfig) -> Iterator[Any]:
-    """Spark for a command, which may be told to stop while it works."""
-    from rollcall.pipeline.failures import java_may_end
-    from rollcall.pipeline.session import open_session
-
-    with ExitStack() as stack:
-        stack.enter_context(java_may_end())
-        with children_stay():
-            spark = stack.enter_context(open_session(config))
-        yield spark
-
-
-@contextmanager
 def _job(config: SessionConfig, tables: str, doing: str, recipe: Recipe) -> Iterator[Job]:
     from rollcall.pipeline.batch import Job
     from rollcall.pipeline.paths import check_for_spark
@@ -329,7 +317,7 @@ def _job(config: SessionConfig, tables: str, doing: str, recipe: Recipe) -> Iter
         stack.enter_context(stoppable())
         if is_local_path(tables):  # a wrong folder is told before Spark is started
             stack.enter_context(tables_to_write(local_store(tables), made_by))
-        spark = stack.enter_context(_session(config))
+        spark = stack.enter_context(spark_session(config))
         store = store_for(spark, tables)
         stack.enter_context(tables_to_write(store, made_by))
         writer = stack.enter_context(open_writer(store, doing))

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rollcall.cli.stopping import children_stay
 from rollcall.errors import ConfigError, RollcallError
 from rollcall.tables.stores import LocalStore, Store
 
@@ -132,3 +133,16 @@ def parse_seconds(text: str, what: str) -> float:
         raise ConfigError(f"{what} is {text!r}", hint="use a number with ms, s, m, h or d: 90d")
     units = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     return float(match[1]) * units[match[2]]
+
+
+@contextmanager
+def spark_session(config: SessionConfig) -> Iterator[Any]:
+    """Spark for a command, which may be told to stop while it works."""
+    from rollcall.pipeline.failures import java_may_end
+    from rollcall.pipeline.session import open_session
+
+    with ExitStack() as stack:
+        stack.enter_context(java_may_end())
+        with children_stay():
+            spark = stack.enter_context(open_session(config))
+        yield spark

@@ -106,7 +106,11 @@ class _Folder:
         self._parts: dict[int, Any] | None = None
 
     def claim(self) -> None:
-        if self._system.exists(self._root) and self._system.listStatus(self._root):
+        """A new folder, or one in which a run ended before it had a log."""
+        there = self._system.listStatus(self._root) if self._system.exists(self._root) else ()
+        if [it.getPath().getName() for it in there] == [UNFINISHED]:
+            self.drop(UNFINISHED)
+        elif there:
             raise RollcallError(
                 f"{self._root.toString()} is there and not empty",
                 hint="name a new folder; logs of two fleets in one folder could not be told apart",
