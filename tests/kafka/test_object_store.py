@@ -98,7 +98,9 @@ def rollcall(*words: str, conf: dict[str, str] | None = None) -> str:
     return done.stdout
 
 
-def test_logs_and_tables_may_lie_in_s3(bucket: Bucket, tmp_path: Path) -> None:
+@pytest.fixture
+def conf(bucket: Bucket) -> dict[str, str]:
+    """What a user sets for Spark to find the bucket."""
     s3a = {
         "endpoint": f"http://127.0.0.1:{bucket.port}",
         "endpoint.region": "us-east-1",
@@ -106,9 +108,27 @@ def test_logs_and_tables_may_lie_in_s3(bucket: Bucket, tmp_path: Path) -> None:
         "access.key": "someone",
         "secret.key": "sesame",
     }
-    conf = {f"spark.hadoop.fs.s3a.{name}": value for name, value in s3a.items()} | IF_SMALL
-    conf["spark.jars"] = jars_for_spark("s3-connector", CONNECTOR)
-    conf["spark.driver.extraJavaOptions"] = QUICK_START
+    return {
+        **{f"spark.hadoop.fs.s3a.{name}": value for name, value in s3a.items()},
+        **IF_SMALL,
+        "spark.jars": jars_for_spark("s3-connector", CONNECTOR),
+        "spark.driver.extraJavaOptions": QUICK_START,
+    }
+
+
+def test_logs_can_be_made_in_s3(bucket: Bucket, conf: dict[str, str], tmp_path: Path) -> None:
+    made = ["--output", "s3a://cluster/made", "--lines", "500", "--brokers", "3", "--form", "J"]
+    told = json.loads(rollcall("generate-logs", *made, "--json", conf=conf))
+    assert told["lines"] == 500
+    bucket.copy("made", tmp_path / "made")
+    logs = sorted((tmp_path / "made").glob("broker-*/*"))
+    assert sum(len(log.read_bytes().splitlines()) for log in logs) == 500
+    assert not (tmp_path / "made" / ".unfinished").exists()
+
+
+def test_logs_and_tables_may_lie_in_s3(
+    bucket: Bucket, conf: dict[str, str], tmp_path: Path
+) -> None:
     where = ["--tables", "s3a://cluster/tables"]
     bucket.ask("PUT", "/logs/b1/request.log.1", lines(20).encode() + b"half a line")
     bucket.ask("PUT", "/logs/b2/request.log.2.gz", gzip.compress(lines(20, first=20).encode()))
