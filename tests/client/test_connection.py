@@ -94,6 +94,50 @@ async def test_35_10_one_that_never_says_anything_is_mute_and_not_asked_for_long
         assert time.monotonic() - began < 5.0
 
 
+@dataclass
+class Refusing(ScriptedBroker):
+    """Refuses a version first, and is gone, or silent, when it is asked in another."""
+
+    then: bytes | None = HANG_UP
+
+    def api_versions(self, request: Request, talk: ServerConversation) -> bytes | None:
+        if request.api_version == 0:
+            return self.then
+        return self.refuse_version(request, talk, {})
+
+
+@pytest.mark.parametrize("then", [HANG_UP, SILENCE])
+async def test_35_10_a_broker_that_knows_api_versions_is_not_old_when_it_breaks_off(
+    then: bytes | None,
+) -> None:
+    broker = Refusing(then=then)
+    async with running(broker) as [address]:
+        with pytest.raises(ConnectionLostError if then is HANG_UP else NoAnswerError):
+            await connect(address, QUICK)
+    assert broker.asked(METADATA) == []
+
+
+@pytest.mark.parametrize("stays", [False, True])
+async def test_35_10_half_an_answer_does_not_make_a_broker_old(stays: bool) -> None:
+    class Half(ScriptedBroker):
+        async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if self.connections:
+                await super().serve(reader, writer)
+                return
+            self.connections += 1
+            await reader.read(100)
+            writer.write(bytes.fromhex("0000010000000000"))
+            if stays:
+                await reader.read()
+            writer.close()
+
+    broker = Half()
+    async with running(broker) as [address]:
+        with pytest.raises(NoAnswerError if stays else ConnectionLostError):
+            await connect(address, QUICK)
+    assert broker.connections == 1
+
+
 async def test_35_10_a_release_is_not_assumed_for_a_broker_that_answers() -> None:
     async with running(ScriptedBroker()) as [address]:
         connection = await connect(address, ClientConfig(release="0.9.0"))
@@ -178,8 +222,17 @@ class HangsUpInTheMiddle(ScriptedBroker):
 
 async def test_half_an_answer_is_told_as_such() -> None:
     async with running(HangsUpInTheMiddle()) as [address]:
-        with pytest.raises(UnreachableError, match="in the middle of an answer, 6 bytes"):
+        with pytest.raises(ConnectionLostError, match="in the middle of an answer, 6 bytes"):
             await connect(address, QUICK)
+
+
+async def test_a_connection_that_is_closed_behind_api_versions_hints_at_sasl() -> None:
+    async with running(Odd(how="closes")) as [address]:
+        connection = await connect(address, QUICK)
+        with pytest.raises(ConnectionLostError) as caught:
+            await connection.ask(DESCRIBE_CLUSTER, 2)
+        await connection.close()
+    assert "SASL" in str(caught.value.hint)
 
 
 @dataclass

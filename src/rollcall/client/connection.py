@@ -85,7 +85,12 @@ class Connection:
     ) -> Answer:
         """The same with a message, and with a time of its own."""
         limit = self.config.request_timeout if seconds is None else seconds
-        return await self.wire.call(api_key, version, body, limit)
+        try:
+            return await self.wire.call(api_key, version, body, limit)
+        except ConnectionLostError as error:
+            if self.config.sasl is None and error.hint is None:
+                error.hint = "a listener with SASL looks like this to a client without it"
+            raise
 
     async def close(self) -> None:
         await self.wire.close()
@@ -167,7 +172,9 @@ class _Opening:
     async def _ask_versions(self, wire: Wire, highest: int | None = None) -> BrokerVersions:
         try:
             return await negotiate(wire, self.config.api_versions_timeout, highest=highest)
-        except ConnectionLostError as error:
-            raise _NoApiVersionsError(ApiVersionsReply.CLOSED, error) from None
-        except NoAnswerError as error:
-            raise _NoApiVersionsError(ApiVersionsReply.SILENT, error) from None
+        except (ConnectionLostError, NoAnswerError) as error:
+            if wire.heard:  # whoever begins to answer has ApiVersions, and is not old
+                raise
+            closed = isinstance(error, ConnectionLostError)
+            reply = ApiVersionsReply.CLOSED if closed else ApiVersionsReply.SILENT
+            raise _NoApiVersionsError(reply, error) from None

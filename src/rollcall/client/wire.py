@@ -37,6 +37,8 @@ class Wire(asyncio.Protocol):
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._raw: asyncio.Future[bytes] | None = None
         self._end: ClientError | None = None
+        self.heard = False
+        """Whether the broker ever said a word, be it half a one."""
         self._gone = self._loop.create_future()
 
     @property
@@ -49,6 +51,7 @@ class Wire(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
+        self.heard = True
         try:
             if self._raw is not None:
                 self._receive_raw(data)
