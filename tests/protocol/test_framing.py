@@ -126,6 +126,16 @@ def test_another_protocol_is_recognised_by_its_first_word(start: bytes, word: st
         assert word in str(caught.value.hint)
 
 
+def test_an_http_answer_makes_the_port_doubtful_and_an_http_request_the_client() -> None:
+    hints = []
+    for start in (b"HTTP/1.1 400 Bad Request\r\n", b"GET / HTTP/1.1\r\n"):
+        with pytest.raises(RemoteProtocolError) as caught:
+            FrameReader().feed(start)
+        hints.append(str(caught.value.hint))
+    assert "is this the port of a Kafka listener?" in hints[0]
+    assert "this port speaks the Kafka protocol" in hints[1]
+
+
 def test_what_is_not_another_protocol_is_not_taken_for_one() -> None:
     with pytest.raises(RemoteProtocolError) as caught:
         FrameReader(max_bytes=100).feed((101).to_bytes(4, "big"))

@@ -8,8 +8,9 @@ from rollcall.protocol.errors import RemoteProtocolError
 DEFAULT_MAX_FRAME_BYTES = 100 * 1024 * 1024
 """Kafka's own default, `socket.request.max.bytes`."""
 
-_HTTP = tuple(b"GET |POST|PUT |HEAD|DELE|OPTI|PATC|CONN|TRAC|PRI |HTTP".split(b"|"))
-"""The first four bytes of an HTTP request, or of a response."""
+_HTTP_REQUEST = tuple(b"GET |POST|PUT |HEAD|DELE|OPTI|PATC|CONN|TRAC|PRI ".split(b"|"))
+_HTTP_RESPONSE = b"HTTP"
+"""Their first four bytes."""
 
 
 def frame(parts: Iterable[bytes]) -> bytes:
@@ -59,8 +60,10 @@ def _hint(prefix: bytes) -> str:
     """A length that makes no sense is often the first word of another protocol."""
     if prefix[0] == 0x16 and prefix[1] == 0x03:
         return "these bytes begin a TLS handshake: use a TLS listener, or a client without TLS"
-    if prefix in _HTTP:
+    if prefix in _HTTP_REQUEST:
         return "these bytes are HTTP: this port speaks the Kafka protocol"
+    if prefix == _HTTP_RESPONSE:
+        return "these bytes are HTTP: is this the port of a Kafka listener?"
     if prefix[0] > 0x7F:
         return "a length is never negative: the peer does not speak the Kafka protocol"
     return "raise the limit of frame bytes if the peer really sends that much"
