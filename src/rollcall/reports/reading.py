@@ -106,10 +106,12 @@ class Reader:
             queries.append(AS_MONTHS.format(days=self._union(DAY_USAGE, days)))
         return self._union(MONTH_USAGE, queries)
 
-    @property
-    def has_months(self) -> bool:
-        """Whether usage per month lies there, and nothing has to be added up to read it."""
-        return not self._ends("month") and not self._summed(MONTH_USAGE)
+    def months(self) -> str:
+        """Usage of months that reach into the window, whole: everybody in it is there, and others
+        may be. Empty where that would have to be added up first."""
+        if self._summed(MONTH_USAGE):
+            return ""
+        return self._union(MONTH_USAGE, self._left(MONTH_USAGE, self.window()))
 
     def month_connections(self) -> str:
         """Connections that ended long ago, per month and client, in the window."""

@@ -26,8 +26,8 @@ IDENTITY = (
 WHO = ("cluster", "principal", "client_id", "host")
 CLIENT = ("cluster", "principal", "application", "software_name")
 
-# Texts are kept once for each identity, in a tenth of the rows: what they used is numbers. Where
-# reading is adding up, it is done once, and `used` has the texts too.
+# Texts are kept once for each identity, in a tenth of the rows: what they used is numbers. They are
+# those of whole months; where these have to be added up, it is done once: `used` has the texts too.
 USED = """
 CREATE TABLE used AS
 SELECT hash({identity}) AS id, api_key, api_version, CAST(sum(requests) AS BIGINT) AS requests,
@@ -39,7 +39,7 @@ IDENTITIES = """
 CREATE TABLE identities AS
 SELECT hash({identity}) AS id, hash({identity}) AS part, {any_identity}, false AS inferred,
   CAST(NULL AS VARCHAR[]) AS other_names
-FROM {told} GROUP BY hash({identity})
+FROM {told} WHERE hash({identity}) IN (SELECT id FROM used) GROUP BY hash({identity})
 """
 SEEN = """
 CREATE TABLE seen AS
@@ -144,10 +144,10 @@ def make_sightings(reader: Reader, *more: str) -> None:
     if not reader.is_new("sightings"):
         return
     words = _words(reader)
-    wanted = more if reader.has_months else (*more, words["any_identity"])
+    months = reader.months()
+    wanted = more if months else (*more, words["any_identity"])
     reader.run(USED.format(**words, more="".join(f", {it}" for it in wanted)))
-    everybody = words["month_usage"] if reader.has_months else "used"
-    reader.run(IDENTITIES.format(**words, told=everybody))
+    reader.run(IDENTITIES.format(**words, told=months or "used"))
     reader.run(SEEN)
     reader.run(TOLD.format(**words))
     if reader.rows(IN_PART.format(**words)):
