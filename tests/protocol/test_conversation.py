@@ -214,6 +214,14 @@ def test_each_side_has_its_own_limit() -> None:
         server.receive(data)
 
 
+def test_nonsense_behind_an_answer_is_told_at_once() -> None:
+    client, server = sides()
+    (request,) = server.receive(client.send(18, 3, api_versions_request())[1])
+    answer = server.respond(request, RELEASED.message_class("ApiVersionsResponse")())
+    with pytest.raises(RemoteProtocolError, match="announced a frame of -1 bytes"):
+        client.receive(answer + b"\xff\xff\xff\xff")
+
+
 def test_an_answer_for_an_api_nobody_knows_is_our_error() -> None:
     _, server = sides()
     (request,) = server.receive(frame([bytes.fromhex("03e7 0000 00000001 ffff")]))

@@ -142,6 +142,13 @@ def test_what_is_not_another_protocol_is_not_taken_for_one() -> None:
     assert "raise the limit" in str(caught.value.hint)
 
 
+def test_frames_before_a_length_that_makes_no_sense_are_given_first() -> None:
+    reader = FrameReader(max_bytes=10)
+    assert reader.feed(b"\0\0\0\1a\0\0\0\1b\x7f\0\0\0") == [b"a", b"b"]
+    with pytest.raises(RemoteProtocolError, match="limit is 10"):
+        reader.feed(b"")
+
+
 def test_a_reader_that_failed_goes_on_failing() -> None:
     reader = FrameReader(max_bytes=10)
     for data in (b"\x7f\0\0\0", b"\0\0\0\1x", b""):

@@ -131,6 +131,28 @@ async def test_pipelined_requests_are_answered_in_their_order_also_when_some_tak
     assert most == 1, "as in Kafka, one request of a connection is in work at a time"
 
 
+@pytest.mark.parametrize("slowly", [False, True])
+@pytest.mark.parametrize("good", [1, 2, 100])
+async def test_requests_before_a_length_that_makes_no_sense_are_answered_as_if_it_came_later(
+    good: int, slowly: bool
+) -> None:
+    async def slow(context: RequestContext) -> Message:
+        await asyncio.sleep(0)
+        return metadata(context)
+
+    async with (
+        served(handlers={METADATA: slow if slowly else metadata}) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        wires = [peer.talk.send(METADATA, 9, request("Metadata"))[1] for _ in range(good)]
+        peer.writer.write(b"".join(wires) + struct.pack(">i", -5))
+        for number in range(good):
+            assert (await peer.next_answer()).call.correlation_id == number
+        assert await peer.until_closed() == b""
+        labels = {"listener": "PLAINTEXT", "reason": "frame_size"}
+        assert metric(server, "rollcall_refused_total", **labels) == 1
+
+
 async def test_a_handler_that_fails_ends_its_connection_and_no_other(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -99,7 +99,9 @@ class ClientConversation:
         return len(self._calls)
 
     def receive(self, data: bytes) -> list[Answer]:
-        return [self._answer(frame) for frame in self.frames.feed(data)]
+        answers = [self._answer(frame) for frame in self.frames.feed(data)]
+        self.frames.feed(b"")  # nonsense behind an answer is told at once, as none may follow it
+        return answers
 
     def _answer(self, frame: bytes) -> Answer:
         correlation_id = read_correlation_id(frame)

@@ -28,13 +28,21 @@ class FrameReader:
     _buffer: bytearray = field(default_factory=bytearray, repr=False)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The frames that are whole now; the rest is kept until more comes."""
+        """The frames that are whole now; the rest is kept until more comes.
+
+        A length that makes no sense is told when nothing good stands before it, else next time.
+        """
         if not self._buffer and int.from_bytes(data[:4], "big") == len(data) - 4 <= self.max_bytes:
             return [data[4:]]  # nearly always one read brings exactly one frame
         self._buffer += data
         frames = []
         while len(self._buffer) >= 4:
-            end = 4 + self._size(self._buffer[:4])
+            try:
+                end = 4 + self._size(self._buffer[:4])
+            except RemoteProtocolError:
+                if frames:
+                    break
+                raise
             if len(self._buffer) < end:
                 break
             frames.append(bytes(self._buffer[4:end]))

@@ -191,7 +191,8 @@ class Link(asyncio.Protocol):
         except RemoteProtocolError as error:
             self._cut_off(Reason.FRAME_SIZE, "%s; %s", error.message, error.hint, detail=error.hint)
             return
-        if len(frames) == 1 and self._work is None and not self._waiting and not self._blocked:
+        alone = len(frames) == 1 and self._frames is None
+        if alone and self._work is None and not self._waiting and not self._blocked:
             self._serve(frames[0])
         elif frames:
             if self._waiting is None:
@@ -226,8 +227,8 @@ class Link(asyncio.Protocol):
             self._serve(self._waiting.popleft())
         if not self._waiting:
             self._waiting = None
-            if self._finishing and self._work is None:
-                self._close()
+            if self._work is None:
+                self._all_served()
         stop = self._waiting is not None or self._blocked or self._finishing
         if stop != self._paused and not self._transport.is_closing():
             self._paused = stop
@@ -235,6 +236,12 @@ class Link(asyncio.Protocol):
                 self._transport.pause_reading()
             else:
                 self._transport.resume_reading()
+
+    def _all_served(self) -> None:
+        if self._finishing:
+            self._close()
+        elif self._frames is not None and not self._closing:
+            self._receive(b"")  # a length behind whole frames was not judged yet
 
     # -- bytes out
 
