@@ -209,6 +209,42 @@ async def test_before_the_login_frames_are_small_and_after_it_they_may_be_large(
             assert await peer.until_closed() == b""
 
 
+async def test_a_large_request_may_come_in_one_piece_with_the_login_before_it() -> None:
+    limits = Limits(max_frame_bytes_before_login=100, max_frame_bytes=10_000)
+    async with (
+        served(None, sasl_listener(limits=limits)) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        topic = request("Metadata").MetadataRequestTopic(name="t" * 249)
+        large = request("Metadata", topics=[topic] * 4)
+        login = request("SaslAuthenticate", auth_bytes=b"\0alice\0" + PASSWORD.encode())
+        sent = [
+            peer.talk.send(SASL_HANDSHAKE, 1, request("SaslHandshake", mechanism="PLAIN"))[1],
+            peer.talk.send(SASL_AUTHENTICATE, 1, login)[1],
+            peer.talk.send(METADATA, 9, large)[1],
+        ]
+        peer.writer.write(b"".join(sent))
+        keys = [(await peer.next_answer()).call.api.key for _ in sent]
+        assert keys == [SASL_HANDSHAKE, SASL_AUTHENTICATE, METADATA]
+
+
+async def test_each_way_to_fail_a_login_has_a_line_of_its_own(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with served(None, sasl_listener(("PLAIN",))) as server:
+        for token in (b"\0alice\0wrong", b"\0alice\0wrong", b"bob\0alice\0x", b"\0\0x"):
+            async with await Peer.connect(only_listener(server)) as peer:
+                shake = request("SaslHandshake", mechanism="PLAIN")
+                await peer.ask(SASL_HANDSHAKE, 1, shake)
+                await peer.ask(SASL_AUTHENTICATE, 1, request("SaslAuthenticate", auth_bytes=token))
+    lines = [r.getMessage() for r in caplog.records if "could not log in" in r.getMessage()]
+    assert [line.partition("log in: ")[2] for line in lines] == [
+        "the username or the password is wrong",
+        "the client wants to act as somebody else than it logs in as",
+        "the username is empty",
+    ]
+
+
 async def test_the_time_for_a_login_ends_also_for_a_peer_that_does_other_things_meanwhile() -> None:
     config = sasl_listener(limits=Limits(handshake_seconds=0.5))
     async with served(None, config) as server, await Peer.connect(only_listener(server)) as peer:

@@ -224,7 +224,8 @@ class Connection(Link):
     def _fail_login(self, login: SaslLogin, why: str, last_words: bytes) -> None:
         """Answer after a pause, so that guessing is slow, and close."""
         self._count_login(login, "failed")
-        self._refuse(Reason.LOGIN_FAILED, "%s could not log in: %s", self.info.peer, why)
+        text = "%s could not log in: %s"
+        self._refuse(Reason.LOGIN_FAILED, text, self.info.peer, why, detail=why)
         self._closing = True
 
         def end() -> None:
