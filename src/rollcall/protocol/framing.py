@@ -35,7 +35,7 @@ class FrameReader:
         if not self._buffer and int.from_bytes(data[:4], "big") == len(data) - 4 <= self.max_bytes:
             return [data[4:]]  # nearly always one read brings exactly one frame
         self._buffer += data
-        frames = []
+        frames: list[bytes] = []
         while len(self._buffer) >= 4:
             try:
                 end = 4 + self._size(self._buffer[:4])
