@@ -1,6 +1,7 @@
 """What a file is known by."""
 
 import gzip
+import random
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from rollcall.pipeline.contents import (
     unpacked,
 )
 from rollcall.pipeline.places import LocalPlace
-from tests.pipeline.running import lines, put
+from tests.pipeline.running import line, lines, put
 
 PLACE = LocalPlace()
 
@@ -59,6 +60,9 @@ def test_one_more_line_is_another_fingerprint_but_the_same_head(tmp_path: Path) 
         (b"PAR1\x15\x04", "a Parquet file"),
         ("[2026".encode("utf-16"), "UTF-16 text"),
         (b"\x00" * 100, "a binary file, or a log with a hole of zero bytes"),
+        (lines(1).encode() + b"\x00" * 9999 + lines(1).encode(), None),
+        (line(1, client="\x00").replace("\\u0000", "\x00").encode(), None),
+        (b"kafka-request.log".ljust(257, b"\x00") + b"ustar" + lines(1).encode(), "a tar archive"),
         (bytes(range(1, 32)) * 9, "a binary file"),
         (b"[2026-03-01 10:00:00,000] INFO text\n", None),
         ("\ufeff[2026-03-01] caf\u00e9 \U0001f600\r\n".encode(), None),
@@ -82,8 +86,10 @@ def test_content_is_read_from_any_byte_on(tmp_path: Path, name: str, start: int)
 
 def test_a_gzip_may_have_several_members(tmp_path: Path) -> None:
     path = tmp_path / "a.gz"
-    path.write_bytes(gzip.compress(b"one\n") + gzip.compress(b"two\n"))
-    assert b"".join(unpacked(PLACE, str(path), gzip=True)) == b"one\ntwo\n"
+    path.write_bytes(gzip.compress(b"one\n") + gzip.compress(b"two\n") + b"\x00" * 512)
+    for chunk in (1, 7, 100):
+        found = unpacked(PLACE, str(path), gzip=True, chunk=chunk)
+        assert b"".join(found) == b"one\ntwo\n"
 
 
 @pytest.mark.parametrize("cut", [5, 100, -4, -1])
@@ -97,6 +103,22 @@ def test_a_gzip_that_breaks_off_gives_all_that_can_be_read(tmp_path: Path, cut: 
     found = b"".join(chunks)
     assert text.startswith(found)
     assert found == text or cut > 0
+
+
+@pytest.mark.parametrize("at", [2000, 3000, -8])
+def test_a_damaged_gzip_gives_all_lines_before_the_damage(tmp_path: Path, at: int) -> None:
+    text = random.Random(7).randbytes(4000).hex("\n", 20).encode() + b"\n"
+    packed = bytearray(gzip.compress(text))
+    for place in range(at, at + 4):
+        packed[place] ^= 0xFF
+    (path := tmp_path / "a.gz").write_bytes(packed)
+    chunks: list[bytes] = []
+    with pytest.raises(BrokenGzipError, match="damaged"):
+        chunks.extend(unpacked(PLACE, str(path), gzip=True))
+    found = b"".join(chunks)
+    assert found[:2500] == text[:2500]
+    assert found == text or at > 0
+    assert look(path).broken
 
 
 def test_a_gzip_tells_its_length(tmp_path: Path) -> None:

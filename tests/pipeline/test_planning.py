@@ -176,12 +176,21 @@ def test_what_holds_nothing_is_left_with_the_reason(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["_a.log", "plain.gz"])
+@pytest.mark.parametrize(
+    "name", ["_a.log", "plain.gz", "plain.GZ", "a.bz2", "a.zst", "a.lz4", "a.snappy", "a.deflate"]
+)
 def test_what_spark_would_misread_by_its_name_is_copied(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_text(lines(2))
     os.utime(path, (0, 0))
     assert plan(path).readings[0].copy
+
+
+def test_a_gzip_without_a_whole_line_is_left_with_what_is_wrong(tmp_path: Path) -> None:
+    packed = put(tmp_path / "a.gz", lines(1))
+    packed.write_bytes(packed.read_bytes()[:99])
+    (left,) = plan(packed).left
+    assert left.why == "a gzip of which not one line can be read: it ends too early"
 
 
 def test_a_gzip_under_another_name_is_copied(tmp_path: Path) -> None:

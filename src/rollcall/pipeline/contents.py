@@ -13,14 +13,20 @@ import hashlib
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from rollcall.pipeline.places import LogFile, Place
+
+if TYPE_CHECKING:
+    from zlib import _Decompress as Inflating
 
 HEAD_BYTES = 65536
 RUNGS = tuple(256 << doubling for doubling in range(8))
 CHUNK_BYTES = 1 << 20
 GZIP = b"\x1f\x8b"
 GZIP_WINDOW = 31
+PADDING = b"\x00"
+"""What a tape or a block device leaves behind a gzip."""
 ISIZE_RANGE = 1 << 32
 """A gzip ends with the length of its last member, modulo this."""
 
@@ -37,6 +43,8 @@ LOOKS = (
     (b"\xff\xfe", "UTF-16 text"),
     (b"\xfe\xff", "UTF-16 text"),
 )
+TAR, TAR_AT = b"ustar", 257
+REQUEST_MARK = b"Completed request:"
 PLAIN_CONTROLS = frozenset(b"\t\r\n\x1b")
 
 
@@ -62,26 +70,30 @@ class Content:
     """All of the content was seen, and it does not end with a whole line."""
     bom: int = 0
     """Bytes of a byte-order mark at the beginning."""
+    broken: str | None = None
+    """What is wrong with a gzip that cannot be unpacked to the end of its first 64 KB."""
     looks_like: str | None = None
     """What it is, if it is no text."""
 
 
 def look_at(place: Place, file: LogFile) -> Content:
     """Read the first 64 KB, uncompressed, and the last few bytes."""
-    head, gzip, complete = read_head(place, file)
+    start = read_head(place, file)
+    head, complete = start.data, start.complete
     end = head.find(b"\n") + 1
     whole = head.rfind(b"\n") + 1 if complete else None
     seen = whole if whole is not None else len(head)
     return Content(
         file,
-        gzip,
+        start.gzip,
         head=digest(head[: end or len(head)]),
         first=seen,
         fingerprint=fingerprint(head[:seen]),
         whole=whole,
-        length=whole if whole is not None else _length(place, file, gzip=gzip),
+        length=whole if whole is not None else _length(place, file, gzip=start.gzip),
         half=whole is not None and whole < len(head),
         bom=len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0,
+        broken=start.broken,
         looks_like=_looks_like(head),
     )
 
@@ -92,22 +104,30 @@ def _length(place: Place, file: LogFile, *, gzip: bool) -> int:
     return last_line_end(place, file)
 
 
-def read_head(place: Place, file: LogFile) -> tuple[bytes, bool, bool]:
-    """The first 64 KB; whether it is a gzip; whether that is all there is."""
+class Head(NamedTuple):
+    data: bytes
+    """The first 64 KB."""
+    gzip: bool
+    complete: bool
+    """That is all there is, or all that can be unpacked."""
+    broken: str | None = None
+
+
+def read_head(place: Place, file: LogFile) -> Head:
     gzip = next(place.chunks(file.path, 0, 2), b"") == GZIP
     head = b""
     try:
         for chunk in unpacked(place, file.path, gzip=gzip, chunk=HEAD_BYTES):
             head += chunk
             if len(head) > HEAD_BYTES:
-                return head[:HEAD_BYTES], gzip, False
-    except BrokenGzipError:
-        pass
-    return head[:HEAD_BYTES], gzip, True
+                return Head(head[:HEAD_BYTES], gzip, complete=False)
+    except BrokenGzipError as error:
+        return Head(head[:HEAD_BYTES], gzip, complete=True, broken=str(error))
+    return Head(head, gzip, complete=True)
 
 
 def prefix_fingerprint(place: Place, file: LogFile, length: int) -> str:
-    return fingerprint(read_head(place, file)[0][:length])
+    return fingerprint(read_head(place, file).data[:length])
 
 
 def fingerprint(head: bytes) -> str:
@@ -143,18 +163,32 @@ def unpacked(
 
 def _gunzip(chunks: Iterator[bytes]) -> Iterator[bytes]:
     member = zlib.decompressobj(GZIP_WINDOW)
-    try:
-        for chunk in chunks:
-            while chunk:
-                if member.eof:
-                    member = zlib.decompressobj(GZIP_WINDOW)
-                if data := member.decompress(chunk):
-                    yield data
-                chunk = member.unused_data
-    except zlib.error as error:
-        raise BrokenGzipError(f"it is damaged ({error})") from error
+    for chunk in chunks:
+        while chunk := chunk.lstrip(PADDING) if member.eof else chunk:
+            if member.eof:
+                member = zlib.decompressobj(GZIP_WINDOW)
+            before = member.copy()
+            try:
+                data = member.decompress(chunk)
+            except zlib.error as error:
+                yield _before_damage(before, chunk)
+                raise BrokenGzipError(f"it is damaged ({error})") from error
+            yield data
+            chunk = member.unused_data
     if not member.eof:
         raise BrokenGzipError("it ends too early")
+
+
+def _before_damage(member: Inflating, chunk: bytes) -> bytes:
+    """What can be read of a damaged chunk: byte by byte, as an error takes all with it that was
+    read in the same call."""
+    found = bytearray()
+    try:
+        for byte in chunk:
+            found += member.decompress(bytes((byte,)))
+    except zlib.error:
+        pass
+    return bytes(found)
 
 
 def last_size(place: Place, file: LogFile) -> int:
@@ -183,6 +217,10 @@ def _looks_like(head: bytes) -> str | None:
     for magic, name in LOOKS:
         if head.startswith(magic):
             return name
+    if head.startswith(TAR, TAR_AT):
+        return "a tar archive"
+    if REQUEST_MARK in head:  # a client may have any byte in its id, and must not hide the others
+        return None
     if b"\x00" in head:
         return "a binary file, or a log with a hole of zero bytes"
     controls = sum(byte < ord(" ") and byte not in PLAIN_CONTROLS for byte in head[:4096])

@@ -25,6 +25,11 @@ YOUNG_SECONDS = 120.0
 BATCH_BYTES = 16 << 30
 BATCH_FILES = 5000
 LOOKS_AT_ONCE = 16
+UNPACKED_BY_SPARK = (
+    *(".gz", ".gzip", ".bz2", ".bzip2", ".zst", ".zstandard", ".lz4", ".snappy", ".deflate"),
+    *(".default", ".passthrough"),
+)
+"""By their names, in whatever case, and whatever is in them."""
 GZIP_RATIO = 10
 """A rough one: request logs shrink to a tenth."""
 
@@ -129,6 +134,8 @@ class Planner:
         if content.looks_like:
             return f"not a log: it looks like {content.looks_like}"
         if content.whole == 0:
+            if content.broken:
+                return f"a gzip of which not one line can be read: {content.broken}"
             return "empty" if content.file.bytes == 0 else "it holds no whole line yet"
         return None
 
@@ -181,12 +188,14 @@ class Planner:
             if rows and self._gzip_was_read(content, rows, start):
                 return None
             odd = _has_odd_name(file) or not file.path.endswith(".gz")
+            if content.broken:  # what is lost is told by who reads it to the break
+                return Reading(content, start, None, lines, copy=True)
             return Reading(content, start, content.whole, lines, start > 0 or content.half or odd)
         end = content.length
         if end <= start:
             return None
         settled = end == file.bytes and self.now - file.modified >= YOUNG_SECONDS
-        odd = _has_odd_name(file) or file.path.endswith(".gz")
+        odd = _has_odd_name(file) or file.path.lower().endswith(UNPACKED_BY_SPARK)
         return Reading(content, start, end, lines, copy=start > 0 or not settled or odd)
 
     def _gzip_was_read(self, content: Content, rows: Sequence[KnownFile], start: int) -> bool:
