@@ -15,6 +15,7 @@ from rollcall.tables.columns import TABLES
 from rollcall.tables.folder import read_tables
 from rollcall.tables.manifests import Counts
 from rollcall.tables.stores import LocalStore
+from tests.pipeline.hostile_lines import json_line, text_line
 from tests.pipeline.running import (
     line,
     lines,
@@ -105,6 +106,20 @@ def test_a_gzip_that_breaks_off_keeps_its_good_lines_and_tells_the_loss(
     assert requests(tables) == 310
 
 
+@pytest.mark.parametrize("cut", [-9, -4])
+def test_the_loss_of_a_short_gzip_is_told_too(
+    spark: SparkSession, tables: Path, tmp_path: Path, cut: int
+) -> None:
+    broken = tmp_path / "a.log.gz"
+    broken.write_bytes(gzip.compress(lines(40).encode())[:cut])
+    make_old(broken)
+    result = read(spark, tables, broken)
+    assert 0 < result.counts.requests <= 40
+    ((file, what),) = result.lost
+    assert (file, "ends too early" in what) == (str(broken), True)
+    assert column(tables, "files", "lost") == [what]
+
+
 def test_a_gzip_whose_last_line_is_not_whole_counts_the_whole_ones(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
@@ -153,6 +168,20 @@ def test_line_numbers_are_true_in_blocks_and_packed_files(
     with spark_settings(spark, cut):
         read(spark, tables, tmp_path / "logs")
     assert sorted(column(tables, "rejects", "line")) == [4] * 3 + [45] * 3 + [86] * 3  # type: ignore[type-var]
+
+
+def test_lines_that_are_alike_and_cannot_be_read_are_each_a_reject(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
+    strange = text_line("G", key="NO_SUCH_API") + "\n"
+    broken = json_line().replace('"requestApiKey":3', '"requestApiKey":"x"') + "\n"
+    text = (lines(20) + strange + broken) * 3 + "odd\n" + lines(40)
+    cut = {"spark.sql.files.maxPartitionBytes": "9000", "spark.sql.files.openCostInBytes": "10"}
+    with spark_settings(spark, cut):
+        result = read(spark, tables, put(tmp_path / "a.log", text))
+    assert column(tables, "rejects", "line") == [21, 22, 43, 44, 65, 66, 67]
+    assert sorted(result.counts.reasons.values()) == [1, 3, 3]
+    assert result.counts.rejected == 7
 
 
 def test_any_order_of_files_and_any_cut_into_batches_gives_the_same_tables(

@@ -99,7 +99,7 @@ class UnwholeError(Exception):
 def _sum_and_commit(job: Job, attempt: Attempt, inputs: Sequence[Input]) -> Outcome:
     addresses = [address for each in inputs for address in each.addresses]
     if not addresses:  # gzips that break off before the end of their first line
-        return _commit(job, attempt, None, tally(inputs, ()))
+        return _commit(job, attempt, None, None, tally(inputs, ()))
     lines = read_lines(job.spark, addresses, cluster=job.cluster, broker=job.broker)
     sums = job.recipe.sum_lines(lines).persist(StorageLevel.MEMORY_AND_DISK)
     try:
@@ -109,15 +109,21 @@ def _sum_and_commit(job: Job, attempt: Attempt, inputs: Sequence[Input]) -> Outc
             tallies = tally(inputs, counted)
             if unwhole := check_whole(tallies, job.place_of):
                 raise UnwholeError(unwhole)
-            return _commit(job, attempt, sums, tallies)
+            return _commit(job, attempt, lines, sums, tallies)
     finally:
         sums.unpersist()
 
 
 def _commit(
-    job: Job, attempt: Attempt, sums: DataFrame | None, tallies: Sequence[Tally]
+    job: Job,
+    attempt: Attempt,
+    lines: DataFrame | None,
+    sums: DataFrame | None,
+    tallies: Sequence[Tally],
 ) -> Outcome:
-    rejects = _number_rejects(job, sums, tallies) if sums is not None else None
+    rejects = None
+    if lines is not None and sums is not None:
+        rejects = _number_rejects(job, lines, sums, tallies)
     examples, reasons = summarise(rejects) if rejects is not None else ((), {})
     counts = Counts(
         files=len(tallies),
@@ -141,7 +147,9 @@ def _commit(
     return Outcome(counts, examples, lost)
 
 
-def _number_rejects(job: Job, sums: DataFrame, tallies: Sequence[Tally]) -> DataFrame | None:
+def _number_rejects(
+    job: Job, lines: DataFrame, sums: DataFrame, tallies: Sequence[Tally]
+) -> DataFrame | None:
     """Rejects under the names and line numbers of the files they came from."""
     names = []
     for each in tallies:
@@ -155,7 +163,7 @@ def _number_rejects(job: Job, sums: DataFrame, tallies: Sequence[Tally]) -> Data
         return None
     origin = small_frame(job.spark, ORIGIN, names)
     return (
-        with_line_numbers(job.recipe.select_rejects(sums), job.recipe.count_blocks(sums))
+        with_line_numbers(job.recipe.find_rejects(lines, sums), job.recipe.count_blocks(sums))
         .join(F.broadcast(origin), "file")
         .withColumn("file", F.col("original"))
         .withColumn("line", F.col("line") + F.col("lines_before"))
@@ -163,13 +171,11 @@ def _number_rejects(job: Job, sums: DataFrame, tallies: Sequence[Tally]) -> Data
 
 
 def summarise(rejects: DataFrame) -> tuple[tuple[Example, ...], dict[str, int]]:
-    """How many lines for each reason, and the first line of the commonest ones. A row may stand
-    for several lines, if it says so."""
-    lines = F.sum("lines") if "lines" in rejects.columns else F.count("*")
+    """How many lines for each reason, and the first line of the commonest ones."""
     first = F.min(F.struct("file", "line", "piece")).alias("first")
     rows = (
         rejects.groupBy("reason")
-        .agg(lines.alias("lines"), first)
+        .agg(F.count("*").alias("lines"), first)
         .orderBy(F.desc("lines"), "reason")
     ).collect()
     examples = tuple(Example(row["reason"], *row["first"]) for row in rows[:EXAMPLES])

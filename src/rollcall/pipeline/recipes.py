@@ -23,8 +23,18 @@ class Recipe:
     count_files: Step
     count_blocks: Step
     select_rejects: Step
+    """Rejects in what was made of the lines; a row may stand for several `lines`."""
+    reject_lines: Step
+    """Rejects in the lines themselves, which are parsed for it once more."""
     frames: Callable[[DataFrame], dict[str, DataFrame]]
     """The rows for each table."""
+
+    def find_rejects(self, lines: DataFrame, sums: DataFrame) -> DataFrame:
+        """A row for every reject."""
+        rejects = self.select_rejects(sums)
+        if rejects.where(F.col("lines") > 1).isEmpty():
+            return rejects
+        return self.reject_lines(lines)
 
 
 def request_logs(settings: SourceSettings) -> Recipe:
@@ -33,6 +43,7 @@ def request_logs(settings: SourceSettings) -> Recipe:
         count_files=sums.count_files,
         count_blocks=count_blocks,
         select_rejects=sums.select_rejects,
+        reject_lines=partial(sums.reject_lines, settings=settings),
         frames=sum_frames,
     )
 
@@ -56,5 +67,6 @@ ROLL_CALLS = Recipe(
     count_files=roll_calls.count_files,
     count_blocks=roll_calls.count_blocks,
     select_rejects=roll_calls.select_rejects,
+    reject_lines=lambda lines: roll_calls.select_rejects(roll_calls.read_roll_calls(lines)),
     frames=lambda told: {BROKERS.name: roll_calls.called_brokers(told)},
 )

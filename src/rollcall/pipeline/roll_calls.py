@@ -82,6 +82,7 @@ def select_rejects(told: DataFrame) -> DataFrame:
         "block",
         "position",
         F.lit(NO_ROLL_CALL).alias("reason"),
+        F.lit(1).alias("lines"),
         F.length("value").alias("length"),
         F.substring("value", 1, PIECE).alias("piece"),
     )

@@ -56,10 +56,7 @@ def count_by_parts(cuts: DataFrame) -> DataFrame:
     rejected = F.col("reason").isNotNull()
     hour = F.expr(f"instant - pmod(instant, {HOUR_US})")
     total, throttle = F.col("total_us"), F.col("throttle_us")
-    alone = {
-        "position": F.when(rejected, F.col("position")),
-        "piece": F.when(rejected, F.substring(F.coalesce("text", "payload"), 1, LONGEST_PIECE)),
-    }
+    alone = {name: F.when(rejected, it) for name, it in where_and_how().items()}
     return (
         cuts.withColumns({"hour": hour, "first_position": F.col("position"), **alone})
         .groupBy(*SOURCE, "hour", "level", "reason", *PARTS, *alone)
@@ -77,9 +74,15 @@ def count_by_parts(cuts: DataFrame) -> DataFrame:
     )
 
 
+def where_and_how() -> dict[str, Column]:
+    """What a reject does not share with others: its place, and how it begins."""
+    piece = F.substring(F.coalesce("text", "payload"), 1, LONGEST_PIECE)
+    return {"position": F.col("position"), "piece": piece}
+
+
 def with_rejects(read: DataFrame) -> DataFrame:
     """Where a reject is and how it begins. Lines that were cut well and yet could not be read
-    are one row for all that are the same."""
+    are one row for all that are the same (`reject_lines` has them each)."""
     rejected = F.col("outcome") == REJECTED
     piece = F.coalesce("piece", F.col("request"))
     length = F.floor(F.col("bytes") / F.col("lines")) - 1
@@ -159,6 +162,18 @@ def heard_brokers(sums: DataFrame) -> DataFrame:
         answers=F.sum("lines"),
         first_seen=F.min("first_seen"),
         last_seen=F.max("last_seen"),
+    )
+
+
+def reject_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
+    """As `select_rejects`, each line by itself: nothing is summed."""
+    one = {"lines": F.lit(1), "bytes": F.col("octets") + 1, "first_position": F.col("position")}
+    return (
+        lines.transform(cut_lines, settings)
+        .withColumns({**one, **where_and_how()})
+        .transform(read_cuts, settings)
+        .transform(with_rejects)
+        .transform(select_rejects)
     )
 
 

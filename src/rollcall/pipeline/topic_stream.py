@@ -115,7 +115,7 @@ class TopicStream:
                 counted = self.job.recipe.count_files(summed).collect()
                 check_lines(row.asDict() for row in counted)
                 empty = self._check_records(rows, batch, counted)
-                self.told(self._commit(attempt, summed, batch, counted, empty))
+                self.told(self._commit(attempt, lines, summed, batch, counted, empty))
         finally:
             summed.unpersist()
         while compact_if_due(self.job.spark, self.job.writer):
@@ -139,6 +139,7 @@ class TopicStream:
     def _commit(
         self,
         attempt: Attempt,
+        lines: DataFrame,
         summed: DataFrame,
         batch: int,
         counted: list[Row],
@@ -153,7 +154,8 @@ class TopicStream:
         examples: tuple[Example, ...] = ()
         reasons: dict[str, int] = {}
         if totals["rejected"]:
-            rejects = self.job.recipe.select_rejects(summed).withColumn("line", F.col("position"))
+            found = self.job.recipe.find_rejects(lines, summed)
+            rejects = found.withColumn("line", F.col("position"))
             examples, reasons = summarise(rejects)
             frames[REJECTS.name] = rejects
         counts = Counts(files=len(counted), **totals, reasons=reasons)
