@@ -129,7 +129,7 @@ def test_without_its_notes_a_stream_is_not_begun_again(spark: SparkSession, tmp_
     ("envelope", "line_field", "broker_field"),
     [
         ({"message": "a line", "host": {"name": "b7"}}, "message", "host.name"),
-        ({"message": "a line", "host.name": "b7"}, "message", "host.name"),
+        ({"message": "a line\r\n", "host.name": "b7"}, "message", "host.name"),
         ({"log": {"text": "a line"}, "broker": "b7"}, "log.text", "broker"),
     ],
 )
@@ -137,11 +137,13 @@ def test_the_line_may_be_a_field_of_an_envelope(
     spark: SparkSession, envelope: dict[str, object], line_field: str, broker_field: str
 ) -> None:
     topic = Topic.parse("kafka://h:1/t", line_field=line_field, broker_field=broker_field)
-    rows = messages(spark, [json.dumps(envelope), "no JSON"])
+    rows = messages(spark, [json.dumps(envelope), "no JSON", "{}", ""])
     found = topic_lines(rows, topic, cluster="c", broker=None).collect()
     assert [(row["value"], row["broker"], row["position"]) for row in found] == [
         ("a line", "b7", 0),
-        ("", None, 1),
+        ("no JSON", None, 1),
+        ("{}", None, 2),
+        ("", None, 3),
     ]
 
 

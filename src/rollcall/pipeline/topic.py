@@ -54,13 +54,15 @@ class Topic:
 def topic_lines(
     rows: DataFrame, topic: Topic, *, cluster: str | None, broker: str | None
 ) -> DataFrame:
-    """Values to lines; an envelope without the field gives an empty line, which is skipped."""
+    """Values to lines, perhaps with the newline of the log4j pattern. One that is no envelope, or
+    has no such field, is its own line, which will be rejected."""
     value = F.col("value").cast("string")
-    line = json_field(value, topic.line_field) if topic.line_field else value
+    field = json_field(value, topic.line_field) if topic.line_field else F.lit(None)
+    line = F.rtrim(F.coalesce(field, value, F.lit("")), F.lit("\r\n"))
     named = json_field(value, topic.broker_field) if topic.broker_field else F.lit(None)
     file = F.concat(F.lit(f"{topic.address}/"), F.col("partition").cast("string"))
     columns = {
-        "value": F.coalesce(line, F.lit("")),
+        "value": line,
         "file": file,
         "position": F.col("offset"),
         "cluster": F.lit(cluster).cast("string"),
