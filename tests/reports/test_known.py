@@ -56,3 +56,14 @@ def test_every_report_tells_it(tmp_path: Path) -> None:
 def test_where_nothing_was_heard_no_name_is_wrong(tmp_path: Path) -> None:
     asked = Question(since=hour(99), principal="User:payments")
     assert clients(tables(tmp_path), question=asked).clients == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["User:CN=Doe\\, John", "User:[ops]", "User:100%_~a", "User:it's"]
+)
+def test_a_name_may_hold_what_globs_and_sql_mean_something_by(tmp_path: Path, name: str) -> None:
+    made = Made().use("Fetch", 11, RDKAFKA, principal=name).use("Fetch", 11, principal="User:oxxx")
+    folder = made.write(tmp_path / "tables")
+    for asked in (name, f"{name[:7]}*", f"?{name[1:]}"):
+        (found,) = clients(folder, question=Question(principal=asked)).clients
+        assert found.principal == name

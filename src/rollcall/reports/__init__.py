@@ -9,6 +9,7 @@ are frozen values with their evidence, and only the command line turns them into
 In reading order:
 
     question    what is asked for: a window, and whose rows
+    wildcards   names with `*` and `?`
     basis       what an answer rests on
     values      a client, and what it was seen to use
     reading     the tables opened for one question

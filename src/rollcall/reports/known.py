@@ -7,13 +7,13 @@ from difflib import SequenceMatcher
 
 from rollcall.errors import RollcallError
 from rollcall.reports.reading import Reader
-from rollcall.tables.views import text
+from rollcall.reports.wildcards import like
 
 SHOWN = 5
 COMPARED = 2000
 CLUSTERS = "SELECT DISTINCT cluster FROM {brokers} UNION SELECT DISTINCT cluster FROM {files}"
 NAMES = "SELECT DISTINCT {column} FROM identities WHERE {column} IS NOT NULL ORDER BY 1"
-FITS = "SELECT 1 FROM identities WHERE {column} GLOB {glob} LIMIT 1"
+FITS = "SELECT 1 FROM identities WHERE {fits} LIMIT 1"
 COLUMNS = {"principal": "principal", "client_id": "client_id", "software": "software_name"}
 WORDS = {"principal": "principal", "client_id": "client id", "software": "software name"}
 
@@ -38,7 +38,7 @@ def check_names(reader: Reader) -> None:
     """Somebody in the window must fit each name that was asked for; nothing heard is no slip."""
     for field, column in COLUMNS.items():
         asked = getattr(reader.question, field)
-        if asked is None or reader.rows(FITS.format(column=column, glob=text(asked))):
+        if asked is None or reader.rows(FITS.format(fits=like(column, asked))):
             continue
         if known := [row[0] for row in reader.rows(NAMES.format(column=column))]:
             raise _unknown(WORDS[field], asked, known, "in this window")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rollcall.errors import RollcallError
 from rollcall.reports.question import Question
+from rollcall.reports.wildcards import like
 from rollcall.tables.columns import Table
 from rollcall.tables.errors import TablesError
 from rollcall.tables.folder import Snapshot, read_tables
@@ -181,7 +182,7 @@ class Reader:
             "client_id": asked.client_id,
             "software_name": asked.software,
         }
-        parts = [f"{name} GLOB {text(glob)}" for name, glob in globs.items() if glob is not None]
+        parts = [like(name, glob) for name, glob in globs.items() if glob is not None]
         return " AND ".join(parts) or "true"
 
 
