@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from rollcall.errors import RollcallError
-from rollcall.reports import Client, Owners, read_owners
+from rollcall.reports import Client, Owners, impact, read_owners
+from tests.reports.making import Made
 
 
 def client(principal: str | None, application: str | None) -> Client:
@@ -42,3 +43,39 @@ def test_a_file_that_is_none_is_told(tmp_path: Path, content: bytes, message: st
         read_owners(tmp_path / "owners.csv")
     with pytest.raises(RollcallError, match="cannot be read"):
         read_owners(tmp_path / "missing.csv")
+
+
+def owners_of(folder: Path, *lines: str) -> Owners:
+    path = folder / "owners.csv"
+    path.write_text("\n".join(["owner,client_id,principal,note", *lines]), encoding="utf-8")
+    return read_owners(path)
+
+
+def test_of_a_plain_client_id_and_a_pattern_the_first_line_wins(tmp_path: Path) -> None:
+    owners = owners_of(tmp_path, "Early,pay-1,,", "Pattern,pay-*,,", "Late,pay-2,,", "Rest,,,")
+    assert owners.of(client("User:a", "pay-1")) == "Early"
+    assert owners.of(client("User:a", "pay-2")) == "Pattern"
+    assert owners.of(client(None, None)) == "Rest"
+
+
+def test_a_line_without_an_owner_says_nothing(tmp_path: Path) -> None:
+    owners = owners_of(tmp_path, ",,,", ",,User:a,", "Payments,,User:a,", ",,,")
+    assert owners.of(client("User:a", "app")) == "Payments"
+    assert owners.of(client("User:b", "app")) == "User:b"
+
+
+@pytest.mark.parametrize("name", ["User:CN=Doe\\, John", "User:[ops]", "User:100%_a", "User:a.b"])
+def test_only_stars_and_question_marks_stand_for_others(tmp_path: Path, name: str) -> None:
+    owners = owners_of(tmp_path, f'Ops,,"{name}",', f'Start,,"{name}*",')
+    assert owners.of(client(name, "app")) == "Ops"
+    assert owners.of(client(f"{name}-2", "app")) == "Start"
+    assert owners.of(client("User:o", "app")) == "User:o"
+
+
+def test_every_client_id_of_an_application_is_looked_at(tmp_path: Path) -> None:
+    made = Made()
+    for number in range(30):
+        made.use("Fetch", 11, client_id=f"loader-{number}", days=[0])
+    owners = owners_of(tmp_path, "Data,loader-7,,")
+    (found,) = impact(made.write(tmp_path / "tables"), "4.0.0", owners=owners).clients
+    assert (found.owner, found.judgement.client.client_id_count) == ("Data", 30)

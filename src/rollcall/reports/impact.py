@@ -134,7 +134,8 @@ def impact(
             inventory.listeners[client.key],
         )
         what_to_do = remedies(judgement, wanted, proxies, suspected)
-        judged.append(ClientImpact(judgement, owners.of(client), what_to_do))
+        owner = owners.of(client, inventory.client_ids[client.key])
+        judged.append(ClientImpact(judgement, owner, what_to_do))
     judged.sort(key=lambda it: (it.verdict.rank, it.owner or "", -it.judgement.client.requests))
     return Impact(
         wanted,

@@ -42,6 +42,8 @@ GROUP BY client ORDER BY {in_order}
 class Inventory:
     clients: tuple[Client, ...]
     listeners: Mapping[ClientKey, tuple[str, ...]]
+    client_ids: Mapping[ClientKey, tuple[str, ...]]
+    """All of them; a client shows some."""
 
     @property
     def unidentified_requests(self) -> int:
@@ -60,13 +62,13 @@ def read_inventory(
         for client, rows in groupby(reader.rows(USES), itemgetter(0))
     }
     identify = Identifier(told)
-    clients, listeners = [], {}
+    clients, listeners, all_ids = [], {}, {}
     people, opened = reader.rows(_people()), connections()
     for row in people:
         key = ClientKey(*row[:4])
         used = uses[row[4]]
         hosts, ids, listeners[key], others = map(_in_order, row[6:])
-        client_ids = ids[:IDS_SHOWN]
+        client_ids, all_ids[key] = ids[:IDS_SHOWN], ids
         client = Client(
             *key,
             uses=used,
@@ -80,7 +82,7 @@ def read_inventory(
             connections=opened.get(key, 0),
         )
         clients.append(client)
-    return Inventory(tuple(clients), listeners)
+    return Inventory(tuple(clients), listeners, all_ids)
 
 
 def _people() -> str:
