@@ -318,6 +318,20 @@ def test_an_upgrade_that_brought_a_name_is_the_same_client(tmp_path: Path) -> No
     assert {it.verdict for it in judged(tmp_path, made).clients} == {Verdict.SAFE}
 
 
+@pytest.mark.parametrize(
+    "asked", [Question(software="sarama"), Question(client_id="app-1")], ids=["software", "id"]
+)
+def test_who_is_asked_for_does_not_change_a_verdict(tmp_path: Path, asked: Question) -> None:
+    made = Made().told("3.9.0").use("Fetch", 3, "sarama v1.61.0", client_id="app-1", days=range(3))
+    made.use("Fetch", 11, "kgo v1.20.0", client_id="app-2", days=range(3, 14))
+    folder = made.write(tmp_path / "tables")
+    old = next(
+        it for it in impact(folder, "4.0.0").clients if it.judgement.client.software != "kgo"
+    )
+    assert old.judgement.no_longer_seen
+    assert only(impact(folder, "4.0.0", question=asked)).judgement == old.judgement
+
+
 def test_one_of_two_hosts_that_stayed_behind_still_breaks(tmp_path: Path) -> None:
     made = Made().told("3.9.0").use("Fetch", 3, days=range(3)).use("Fetch", 11, days=range(3, 14))
     made.use("Fetch", 3, host="10.0.0.2")

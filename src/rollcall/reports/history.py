@@ -23,6 +23,8 @@ class Sighting(NamedTuple):
     api_key: int
     api_version: int
     days: int
+    asked_for: bool = True
+    """Whether it is of those that are judged, or only of their neighbours."""
 
 
 def set_aside(refused: Iterable[Sighting], accepted: Sequence[Sighting]) -> frozenset[Sighting]:

@@ -16,14 +16,14 @@ Application = tuple[str | None, ...]
 HISTORY = """
 SELECT cluster, principal, application, api_key,
   list({{host: host, name: software_name, version: software_version,
-    api_version: api_version, days: days}}
-    ORDER BY host, software_name, software_version, api_version)
+    api_version: api_version, days: days, asked_for: asked_for}}
+    ORDER BY host, software_name, software_version, api_version, asked_for)
 FROM (
   SELECT cluster, principal, application, host, software_name, software_version, api_key,
-    api_version, bit_or(days) AS days
-  FROM sightings WHERE api_key IN ({keys}) GROUP BY ALL
+    api_version, asked_for, bit_or(days) AS days
+  FROM everybody JOIN seen USING (part) WHERE api_key IN ({keys}) GROUP BY ALL
 )
-GROUP BY ALL HAVING bool_or((api_key, api_version) IN ({pairs}))
+GROUP BY ALL HAVING bool_or(asked_for AND (api_key, api_version) IN ({pairs}))
 """
 PLACES = """
 SELECT cluster, principal, application, broker, hour, api_key, api_version
@@ -31,11 +31,12 @@ FROM (
   SELECT cluster, principal, client_id, broker, hour, api_key, api_version FROM {usage}
   WHERE NOT forwarded AND NOT replica AND {window} AND {chosen}
 ) AS places JOIN (
-  SELECT DISTINCT cluster AS c, principal AS p, client_id AS i, application FROM chosen
+  SELECT DISTINCT cluster AS c, principal AS p, client_id AS i, application FROM everybody
 ) AS applications ON cluster IS NOT DISTINCT FROM c AND principal IS NOT DISTINCT FROM p
   AND client_id IS NOT DISTINCT FROM i
 GROUP BY ALL
 """
+REST = ("api_version", "days", "asked_for")
 HIGHEST = """
 SELECT cluster, broker, api_key, max(api_version) FROM {usage}
 WHERE {window} AND api_key IN ({keys}) GROUP BY ALL
@@ -45,14 +46,15 @@ WHERE {window} AND api_key IN ({keys}) GROUP BY ALL
 def read_history(
     reader: Reader, refused: Pairs
 ) -> Mapping[Application, Mapping[int, Sequence[Sighting]]]:
-    """All that was seen of an API, from applications with a refused version of it."""
+    """All that was seen of an API, from applications with a refused version of it; of those who
+    were not asked for, too, as they may be what an old version gave way to."""
     found: dict[Application, dict[int, Sequence[Sighting]]] = {}
     if not refused:
         return found
     for row in reader.rows(HISTORY.format(keys=_keys(refused), pairs=_pairs(refused))):
         key = row[3]
         found.setdefault(row[:3], {})[key] = [
-            Sighting(it["host"], it["name"], it["version"], key, it["api_version"], it["days"])
+            Sighting(it["host"], it["name"], it["version"], key, *map(it.get, REST))
             for it in row[4]
         ]
     return found

@@ -121,14 +121,15 @@ SELECT part, api_key, api_version, CAST(sum(requests) AS BIGINT) AS requests,
 FROM parts GROUP BY part, api_key, api_version
 """
 
-CHOSEN = """
-CREATE TABLE chosen AS
-SELECT *, hash({client}) AS client
-FROM (SELECT * FROM identities WHERE {whose}) AS asked_for LEFT JOIN (
+EVERYBODY = """
+CREATE TABLE everybody AS
+SELECT *, hash({client}) AS client, coalesce({whose}, false) AS asked_for
+FROM identities LEFT JOIN (
   SELECT client_id AS raw_id, {application} AS application
   FROM (SELECT DISTINCT client_id FROM identities)
 ) AS applications ON client_id = raw_id
 """
+CHOSEN = "CREATE VIEW chosen AS SELECT * EXCLUDE (asked_for) FROM everybody WHERE asked_for"
 SIGHTINGS = "CREATE VIEW sightings AS SELECT * FROM chosen JOIN seen USING (part)"
 
 
@@ -138,7 +139,8 @@ def make_sightings(reader: Reader, *more: str) -> None:
     used        what was told by everybody, added up; and what `more` is wanted of it
     identities  everybody, nameless ones with the names they had: in parts where they had several
     seen        what each part of an identity used
-    chosen      the identities that were asked for, with their applications
+    everybody   the identities with their applications, and whether they were asked for
+    chosen      those that were
     sightings   these, and what they used
     """
     if not reader.is_new("sightings"):
@@ -156,8 +158,9 @@ def make_sightings(reader: Reader, *more: str) -> None:
     check_names(reader)
     application = _application(reader.question.raw_ids)
     reader.run(
-        CHOSEN.format(client=", ".join(CLIENT), whose=reader.whose(), application=application)
+        EVERYBODY.format(client=", ".join(CLIENT), whose=reader.whose(), application=application)
     )
+    reader.run(CHOSEN)
     reader.run(SIGHTINGS)
 
 

@@ -119,7 +119,8 @@ class Judge:
             elif key != API_VERSIONS:
                 yield self._finding(Verdict.SAFE, Why.ABOVE, [use])
         for (key, version), uses in refused.items():
-            ours = [it for it in history.get(key, ()) if it.api_version == version]
+            seen = (it for it in history.get(key, ()) if it.api_version == version)
+            ours = [it for it in seen if it.asked_for]
             ceiling = ceilings.get((key, version), Ceiling())
             yield from self._refused(client, uses, ours, history.get(key, ()), ceiling)
 
