@@ -4,7 +4,9 @@ import json
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import ClassVar
 
@@ -130,6 +132,58 @@ def test_a_node_that_says_nothing_has_its_time_and_no_more() -> None:
         result = connections(f"127.0.0.1:{server.getsockname()[1]}", "--timeout", "0.2")
     assert result.returncode == 1
     assert "no answer within 0.2 s" in result.stderr
+
+
+@contextmanager
+def saying(content: bytes, pause: float = 0.0) -> Iterator[str]:
+    """A port that says this to whoever connects, a byte at a time if there is a pause."""
+
+    def say() -> None:
+        with suppress(OSError), listening.accept()[0] as peer:
+            peer.recv(4096)
+            for start in range(len(content)) if pause else ():
+                peer.sendall(content[start : start + 1])
+                time.sleep(pause)
+            if not pause:
+                peer.sendall(content)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=say)
+        thread.start()
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+        thread.join()
+
+
+def test_a_node_that_answers_a_byte_at_a_time_has_its_time_and_no_more() -> None:
+    began = time.monotonic()
+    with saying(b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n" + b"[" * 99, 0.2) as node:
+        result = connections(node, "--timeout", "1")
+    assert "no answer within 1 s" in result.stderr
+    assert time.monotonic() - began < 10.0
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"[" * 100_000, "this is no HTTP port of a node"),
+        (b'{"total": 1, "connections": {"a": 1}}', "it has no list of connections"),
+        (b'{"total": 1, "connections": ["a"]}', "it has no list of connections"),
+        (b'{"total": "x", "connections": []}', "it has no list of connections"),
+    ],
+)
+def test_what_is_no_list_of_connections_is_told_so(content: bytes, said: str) -> None:
+    with saying(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + content) as node:
+        result = connections(node)
+    assert result.returncode == 1
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_password_in_an_address_is_not_repeated() -> None:
+    result = connections("http://admin:hunter2@127.0.0.1:1")
+    assert result.returncode == 2
+    assert "no username and no password" in result.stderr
+    assert "hunter2" not in result.stdout + result.stderr
 
 
 def test_filters_and_limit_are_asked_of_the_node(node: str) -> None:

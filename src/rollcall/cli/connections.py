@@ -4,13 +4,15 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
-from http.client import HTTPException
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from socket import SHUT_RDWR, socket
+from threading import Timer
 from typing import Annotated, Any
-from urllib.error import HTTPError
 from urllib.parse import urlencode, urlsplit
-from urllib.request import ProxyHandler, build_opener
 
 import typer
 from rich.console import Console
@@ -103,6 +105,8 @@ def _nobody(silent: Sequence[NodeAnswer]) -> RollcallError:
 
 def _target(url: str) -> str:
     """`host:port` is enough; a path that is there already is left out."""
+    if "@" in url:  # not shown: what stands before it may be a password
+        raise ConfigError("the HTTP address of a node has no username and no password", hint=WHERE)
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
@@ -122,29 +126,61 @@ def _ask_all(targets: Sequence[str], query: str, seconds: float) -> list[NodeAns
 
 def _ask(target: str, query: str, seconds: float) -> NodeAnswer:
     try:
-        document = _get_json(f"{target}/connections?{query}", seconds)
+        document = _get_json(target, f"/connections?{query}", seconds)
     except RollcallError as error:
         return NodeAnswer(target, error=error.message)
     return NodeAnswer(target, document["connections"], document["total"])
 
 
-def _get_json(url: str, seconds: float) -> Any:
-    opener = build_opener(ProxyHandler({}))  # a node is asked itself
+def _get_json(target: str, path: str, seconds: float) -> Any:
+    began = time.monotonic()
     try:
-        with opener.open(url, timeout=seconds) as answer:
-            document = json.loads(answer.read(MAX_ANSWER_BYTES))
-    except HTTPError as error:
-        raise RollcallError(f"it answers {error.code} {error.reason}") from None
-    except TimeoutError:
-        raise RollcallError(f"no answer within {seconds:g} s") from None
-    except (HTTPException, ConnectionResetError, ValueError):  # a port for Kafka clients hangs up
-        raise RollcallError("this is no HTTP port of a node") from None
-    except OSError as error:
-        reason = getattr(error, "reason", error)
-        raise RollcallError(f"unreachable: {getattr(reason, 'strerror', reason)}") from None
-    if not isinstance(document, dict) or not {"connections", "total"} <= document.keys():
+        document = json.loads(_get(target, path, seconds))
+    except (HTTPException, OSError, ValueError, RecursionError) as error:
+        late = time.monotonic() - began >= seconds
+        raise RollcallError(f"no answer within {seconds:g} s" if late else _why(error)) from None
+    if not isinstance(document, dict) or not _is_listing(document):
         raise RollcallError("this is no node of rollcall: it has no list of connections")
     return document
+
+
+def _get(target: str, path: str, seconds: float) -> bytes:
+    """The page; at the end of its time it is over, also for a node that sends a byte at a time."""
+    parts = urlsplit(target)
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    end = time.monotonic() + seconds
+    with closing(kind(parts.netloc, timeout=seconds)) as connection:
+        connection.connect()
+        hang_up = Timer(max(0.0, end - time.monotonic()), _shut, [connection.sock])
+        hang_up.start()
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            if answer.status != HTTPStatus.OK:
+                raise RollcallError(f"it answers {answer.status} {answer.reason}")
+            return answer.read(MAX_ANSWER_BYTES)
+        finally:
+            hang_up.cancel()
+
+
+def _shut(sock: socket) -> None:
+    with suppress(OSError):
+        sock.shutdown(SHUT_RDWR)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, OSError) and not isinstance(error, ConnectionResetError):
+        return f"unreachable: {error.strerror or error}"
+    return "this is no HTTP port of a node"  # a port for Kafka clients hangs up
+
+
+def _is_listing(document: Mapping[str, object]) -> bool:
+    rows = document.get("connections")
+    return (
+        isinstance(document.get("total"), int)
+        and isinstance(rows, list)
+        and all(isinstance(row, dict) for row in rows)
+    )
 
 
 def _print_json(answers: Sequence[NodeAnswer]) -> None:
