@@ -53,8 +53,9 @@ def _no_connection(address: Address, error: OSError | UnicodeError) -> ClientErr
             hint="name the CA of the cluster, and use the host name that is in the certificate",
         )
     if isinstance(error, ssl.SSLError | ConnectionResetError | ConnectionAbortedError):
+        why = error.strerror or str(error) or "it closed the connection"
         return UnreachableError(
-            f"{address} and rollcall found no way to speak TLS: {error.strerror or error}",
+            f"{address} and rollcall found no way to speak TLS: {why}",
             hint="check that this is a TLS listener, and whether it wants a client certificate",
         )
     if isinstance(error, ConnectionRefusedError) or f"[Errno {errno.ECONNREFUSED}]" in str(error):
