@@ -78,7 +78,18 @@ def test_an_answer_that_tells_nothing_is_exit_code_3() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "nonsense", "3", "null", "{}", '{"apiKeys": [1]}', '{"a": "b"}', "[" * 100_000]
+    "text",
+    [
+        "",
+        "nonsense",
+        "3",
+        "null",
+        "{}",
+        '{"apiKeys": [1]}',
+        '{"a": "b"}',
+        '{"3": [0, 1e999]}',
+        "[" * 100_000,
+    ],
 )
 def test_what_is_no_answer_is_an_error(text: str) -> None:
     result = rollcall("identify", stdin=text)

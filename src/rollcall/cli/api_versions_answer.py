@@ -33,7 +33,7 @@ def read_answer(text: str) -> Answer:
             finalized=_levels(_field(document, "finalizedFeatures")),
             error_code=int(_field(document, "errorCode") or 0),
         )
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         raise RollcallError(
             "this is not an ApiVersions answer in JSON",
             hint='give {"apiKeys": [{"apiKey": 0, "minVersion": 0, "maxVersion": 11}, ...]}, '
