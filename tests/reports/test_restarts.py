@@ -102,6 +102,27 @@ def test_how_few_answered_together_is_told(tmp_path: Path) -> None:
     assert {it.node_id: it.trouble for it in report.brokers}[2] == "timeout"
 
 
+def test_a_broker_that_roll_calls_no_longer_name_is_not_up(tmp_path: Path) -> None:
+    made = Made()
+    for node in (1, 2):
+        made.roll_call(0, node, start_time=hour(0))
+    made.roll_call(0, 1, cluster="other", start_time=hour(0))  # no roll call since, so nobody knows
+    report = told(tmp_path, made.roll_call(1, 1, start_time=hour(0)))
+    found = {(it.cluster, it.node_id): it.trouble for it in report.brokers}
+    assert found == {("prod", 1): None, ("prod", 2): "unlisted", ("other", 1): None}
+    assert report.up_together_since is None
+    assert report.fewest_up == (2, hour(1))
+
+
+def test_brokers_without_an_id_are_told_apart_by_their_address(tmp_path: Path) -> None:
+    made = Made().roll_call(1, start_time=hour(0))
+    for host in ("x", "y"):
+        made.roll_call(1, None, host=host, trouble="refused")  # type: ignore[arg-type]
+    report = told(tmp_path, made)
+    assert [it.address for it in report.brokers] == ["b1:9092", "x:9092", "y:9092"]
+    assert report.fewest_up == (1, hour(1))
+
+
 def test_the_window_and_the_cluster_are_asked_for(tmp_path: Path) -> None:
     made = Made().roll_call(1, 1, start_time=hour(0)).roll_call(5, 2, start_time=hour(4))
     report = told(tmp_path, made, since=hour(3))

@@ -10,7 +10,7 @@ from rollcall.reports.complaints import Complaint, Kind, Unit
 from rollcall.reports.findings import Finding, Verdict, Why
 from rollcall.reports.impact import ClientImpact
 from rollcall.reports.remedies import Remedy, Step
-from rollcall.reports.starts import BrokerStarts
+from rollcall.reports.starts import UNLISTED, BrokerStarts
 from rollcall.reports.values import Client
 
 ORIGINS = {
@@ -175,7 +175,11 @@ def on_broker(it: BrokerStarts) -> list[str]:
             told.append("its start time is earlier than the one before: look at its clock")
     if it.episodes and (off := int(it.episodes[-1].starts[-1].clock_off.total_seconds())):
         told.append(f"its clock is {'ahead' if off > 0 else 'behind'} by {duration(off)} at least")
-    return list(dict.fromkeys(told)) + ([f"did not answer: {it.trouble}"] if it.trouble else [])
+    if it.trouble == UNLISTED:
+        told.append(f"down or gone: no roll call names it after {minute(it.last_seen)}")
+    elif it.trouble:
+        told.append(f"did not answer: {it.trouble}")
+    return list(dict.fromkeys(told))
 
 
 def _versions(it: Finding) -> str:

@@ -11,6 +11,7 @@ from rollcall.reports.question import EVERYTHING, Question
 from rollcall.reports.reading import Reader, Tables, open_tables
 from rollcall.reports.starts import (
     FLAPPING_STARTS,
+    UNLISTED,
     BrokerStarts,
     Episode,
     Restarts,
@@ -21,6 +22,9 @@ from rollcall.reports.starts import (
 
 FLAPPING_GAP = timedelta(hours=2)
 WAVE_GAP = timedelta(hours=1)
+UNLISTED_FOR = timedelta(hours=1)
+"""A broker that roll calls go on without for longer than that is down: the list of a cluster may
+leave out those that are."""
 
 SIGHTINGS = """
 SELECT cluster, node_id, host, port, trouble, start_time, min(first_seen), max(last_seen),
@@ -43,8 +47,12 @@ def _query(reader: Reader) -> str:
 
 
 def judge_restarts(seen: Sequence[Seen]) -> Restarts:
+    newest: dict[str | None, datetime] = {}
+    for it in seen:
+        newest[it.cluster] = max(it.last, newest.get(it.cluster, it.last))
     brokers = [
-        _broker(list(rows)) for _, rows in groupby(seen, key=lambda it: (it.cluster, it.node_id))
+        _broker(list(rows), newest[who[0]])
+        for who, rows in groupby(sorted(seen, key=_in_order), key=_who)
     ]
     telling = [it for it in brokers if it.start is not None]
     telling.sort(key=_started, reverse=True)
@@ -54,25 +62,37 @@ def judge_restarts(seen: Sequence[Seen]) -> Restarts:
         max((it.last for it in seen), default=None),
         tuple(brokers),
         tuple(_waves(brokers)),
-        _fewest_up(seen),
+        _fewest_up(seen, [(it, newest[it.cluster]) for it in brokers if it.trouble == UNLISTED]),
     )
+
+
+def _who(it: Seen | BrokerStarts) -> tuple[str | None, int | str]:
+    """Its id, whatever its address was; the address of one that has none."""
+    if it.node_id is not None:
+        return it.cluster, it.node_id
+    return it.cluster, it.address
+
+
+def _in_order(it: Seen) -> tuple[object, ...]:
+    cluster, name = _who(it)
+    return cluster or "", isinstance(name, str), name, it.first, it.last
 
 
 def _started(it: BrokerStarts) -> datetime:
     return it.start.time if it.start else it.last_seen
 
 
-def _broker(rows: list[Seen]) -> BrokerStarts:
+def _broker(rows: list[Seen], newest: datetime) -> BrokerStarts:
     last = max(rows, key=lambda it: it.last)
     told = [it for it in rows if it.software_version is not None]
     software = told[-1][8:11] if told else (None, None, None)
     return BrokerStarts(
         last.cluster,
         last.node_id,
-        f"{last.host}:{last.port}",
+        last.address,
         *software,
         tuple(_episodes(list(_starts(rows)))),
-        last.trouble,
+        last.trouble if newest - last.last <= UNLISTED_FOR else UNLISTED,
         last.last,
     )
 
@@ -89,7 +109,7 @@ def _starts(rows: Iterable[Seen]) -> Iterator[Start]:
                 row.start_time,
                 before.last if before else None,
                 row.first,
-                f"{before.host}:{before.port}" if before and moved else None,
+                before.address if before and moved else None,
                 bool(before and before.start_time and row.start_time < before.start_time),
             )
         before = row
@@ -129,13 +149,16 @@ def _waves(brokers: Sequence[BrokerStarts]) -> Iterator[Wave]:
             yield Wave(run[0][0], run[-1][0], names)
 
 
-def _fewest_up(seen: Sequence[Seen]) -> tuple[int, datetime] | None:
+def _fewest_up(
+    seen: Sequence[Seen], unlisted: Sequence[tuple[BrokerStarts, datetime]]
+) -> tuple[int, datetime] | None:
     """Brokers that did not answer at the same time, at its worst."""
-    down = [it for it in seen if it.trouble is not None]
-    known = len({(it.cluster, it.node_id) for it in seen})
+    down = [(_who(it), it.first, it.last) for it in seen if it.trouble is not None]
+    down += [(_who(it), newest, newest) for it, newest in unlisted]
+    known = len({_who(it) for it in seen})
     worst: tuple[int, datetime] | None = None
-    for at in sorted({it.first for it in down}):
-        out = {(it.cluster, it.node_id) for it in down if it.first <= at <= it.last}
+    for at in sorted({first for _, first, _ in down}):
+        out = {who for who, first, last in down if first <= at <= last}
         if worst is None or known - len(out) < worst[0]:
             worst = known - len(out), at
     return worst

@@ -16,6 +16,10 @@ FLAPPING_STARTS = 3
 """So many starts, with no long pause between them, are one flapping broker."""
 
 
+UNLISTED = "unlisted"
+"""The trouble of a broker that the newest roll calls do not name."""
+
+
 class Seen(NamedTuple):
     """A broker as roll calls saw it, unchanged, for a while."""
 
@@ -30,6 +34,10 @@ class Seen(NamedTuple):
     software_name: str | None = None
     software_version: str | None = None
     software_source: str | None = None
+
+    @property
+    def address(self) -> str:
+        return f"{self.host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
