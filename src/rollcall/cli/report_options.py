@@ -143,15 +143,17 @@ def _without_garbage() -> Iterator[None]:
 
 def _time(option: str, text: str | None) -> datetime | None:
     """A UTC time without its zone, as the tables hold it."""
-    if text is None:
-        return None
-    if age := AGE.fullmatch(text):
-        hours = int(age[1]) * (24 if age[2] == "d" else 1)
-        return datetime.now(UTC).replace(tzinfo=None) - timedelta(hours=hours)
     try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
+        return None if text is None else _parsed(text)
+    except (ValueError, OverflowError):
         raise typer.BadParameter(
             f"{option} {text!r} is no time: use 2026-10-01, 2026-10-01T12:00 or an age such as 30d"
         ) from None
+
+
+def _parsed(text: str) -> datetime:
+    if age := AGE.fullmatch(text):
+        hours = int(age[1]) * (24 if age[2] == "d" else 1)
+        return datetime.now(UTC).replace(tzinfo=None) - timedelta(hours=hours)
+    time = datetime.fromisoformat(text)
     return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -161,7 +161,8 @@ class Reader:
     def _ends(self, unit: str) -> Sequence[Span]:
         """The days or months that lie in the window in part: their sums do not help."""
         ends = [_utc(it) for it in (self.question.since, self.question.until) if it is not None]
-        return sorted({span for it in ends if (span := _span(it, unit))[0] != it})
+        inside = [it for it in ends if it.year < MAXYEAR]  # behind that, nothing is cut
+        return sorted({span for it in inside if (span := _span(it, unit))[0] != it})
 
     def window(self) -> str:
         """The part of usage that is asked for; a row that reaches into the window counts."""
@@ -250,4 +251,4 @@ def _utc(value: datetime) -> datetime:
 
 
 def _time(value: datetime) -> str:
-    return f"TIMESTAMP '{_utc(value):%Y-%m-%d %H:%M:%S.%f}'"
+    return f"TIMESTAMP '{_utc(value).isoformat(' ')}'"
