@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rollcall.errors import RollcallError
+from rollcall.errors import ConfigError
 from rollcall.reports import Client, Owners, impact, read_owners
 from tests.reports.making import Made
 
@@ -39,9 +39,9 @@ def test_the_first_line_that_fits_names_the_owner(tmp_path: Path) -> None:
 )
 def test_a_file_that_is_none_is_told(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "owners.csv").write_bytes(content)
-    with pytest.raises(RollcallError, match=message):
+    with pytest.raises(ConfigError, match=message):
         read_owners(tmp_path / "owners.csv")
-    with pytest.raises(RollcallError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="cannot be read"):
         read_owners(tmp_path / "missing.csv")
 
 

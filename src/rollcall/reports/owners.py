@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from rollcall.errors import RollcallError
+from rollcall.errors import ConfigError
 from rollcall.reports.values import Client
 from rollcall.reports.wildcards import ANY, fits
 
@@ -83,14 +83,14 @@ def read_owners(path: Path) -> Owners:
             reader = csv.DictReader(file)
             missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
             if missing:
-                raise RollcallError(
+                raise ConfigError(
                     f"{path} has no column {missing[0]}",
                     hint=f"its first line is to be {','.join(COLUMNS)}",
                 )
             rows = [Rule(*((row[name] or "").strip() for name in COLUMNS)) for row in reader]
             return Owners(tuple(it for it in rows if it.owner))
     except (OSError, UnicodeError, csv.Error) as error:
-        raise RollcallError(
+        raise ConfigError(
             f"the owners cannot be read from {path}: {error}",
             hint=f"--owners wants a CSV file with the columns {', '.join(COLUMNS)}",
         ) from error
