@@ -16,6 +16,7 @@ IDS = (
     "comma, brace { bracket [ quote \" apostrophe ' backslash \\ semicolon ; equals = colon :",
     "émile 🚚 配送 \u202e \u2028 \u0085 \x1b[31m",
     "tab\tand\x0bothers\x0c",
+    "separated,\x013\x01by what we cut with",
     "null",
     "unknown",
     "%s %d {} $1 \\1",

@@ -283,12 +283,14 @@ OTHERS = {
         REJECTED, parse_frame.OTHER_LAYOUT),
     f"{START} DEBUG Completed request:{{\"isForwarded\":false,\"requ{line(json_text())}": (
         REJECTED, parse_frame.TWO_IN_ONE),
+    line(json_text()) + text_line("G"): (REJECTED, parse_frame.BROKEN),
+    text_line("G") + line(json_text()): (REJECTED, parse_frame.TWO_IN_ONE),
     line("nonsense"): (REJECTED, NO_FORM),
     line(""): (REJECTED, NO_FORM),
     line(json_text()).replace('"connection"', '"connexion"'): (REJECTED, NO_FORM),
     line(json_text()).replace('"requestApiKey":1', '"requestApiKey":"one"'): (
-        REJECTED, parse_read.BROKEN),
-    line(json_text()).replace('"User:CN=a"', '"User:CN=a'): (REJECTED, parse_read.BROKEN),
+        REJECTED, parse_frame.BROKEN),
+    line(json_text()).replace('"User:CN=a"', '"User:CN=a'): (REJECTED, parse_frame.BROKEN),
     text_line("G", key="NO_SUCH_API"): (REJECTED, parse_read.NO_API),
 }  # fmt: skip
 

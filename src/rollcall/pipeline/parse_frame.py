@@ -38,6 +38,7 @@ NO_FRAME = (
     "neither the start nor the end of a log line: a piece of a split record, or another layout"
 )
 OTHER_LAYOUT = "a request line in another layout than the one given"
+BROKEN = "the JSON of the request line is broken"
 TWO_IN_ONE = "two lines in one: the broker stopped while it wrote the first"
 
 # A second frame inside a request. The literal text comes first, as Java then skips ahead to it.
@@ -153,6 +154,7 @@ def reason_of_frame(layout: Layout) -> Column:
         F.when(kind.isNull(), reason_of_other(F.col("text"), layout))
         .when(payload.isNull(), NO_END)
         .when((kind == JSON) & has_blanks & payload.rlike(SECOND_JSON), TWO_IN_ONE)
+        .when((kind == JSON) & ~payload.endswith("}"), BROKEN)
         .when((kind == TEXT) & payload.rlike(SECOND_TEXT), TWO_IN_ONE)
     )
 

@@ -9,11 +9,11 @@ from rollcall.catalog import known_apis
 from rollcall.pipeline import parse_json, parse_text
 from rollcall.pipeline.methods import in_a_new_method
 from rollcall.pipeline.parse_cut import NO_FORM
+from rollcall.pipeline.parse_frame import BROKEN
 from rollcall.pipeline.parse_marks import NAME, REPLICA_APIS, is_one_of
 from rollcall.pipeline.schema import RANGES, REJECTED, REQUEST, SKIPPED
 from rollcall.pipeline.settings import SourceSettings
 
-BROKEN = "the JSON of the request line is broken"
 NO_API = "a request of an API that is known under no such name"
 
 LONGEST_TEXT = 256

@@ -60,8 +60,9 @@ HEADS = [
 ]
 STARTS = ("request:RequestHeader(apiKey=", " apiVersion=", " clientId=")
 """Of a head at its commas, from 1.0 on."""
+CORRELATION = " correlationId="
 # Not if it breaks off in a replica id.
-BEHIND_STARTS = rf"(?s)^ correlationId={INT}\) -- (?!\{{replica_id=-?\d*$){BODY}.*$"
+BEHIND_STARTS = rf"(?s)^{CORRELATION}{INT}\) -- (?!\{{replica_id=-?\d*$){BODY}.*$"
 HEAD = rf"(?s)^request:(?:{'|'.join(HEADS)}).*$"
 HEAD_PARTS = SEPARATOR.join(
     "".join(f"${4 * at + group}" for at in range(len(HEADS))) for group in (1, 2, 4, 3)
@@ -111,8 +112,10 @@ RANGE = r"\{api_key=(\d+),min_version=(\d+),max_version=(\d+)"
 def cut_head(pieces: Column) -> Column:
     """The start of a line of 1.0 to 2.7 at its commas, up to the client id, then the replica id of
     its body; the last is something else if the client id has a comma, or the line another form."""
-    replica = F.regexp_replace(F.get(pieces, 3), BEHIND_STARTS, SEPARATOR + "$1")
-    return F.array(*(F.get(pieces, place) for place in range(3)), replica)
+    behind = F.get(pieces, 3)
+    replica = F.regexp_replace(behind, BEHIND_STARTS, SEPARATOR + "$1")
+    own = F.when(behind.startswith(CORRELATION), replica)  # a client may write our separator
+    return F.array(*(F.get(pieces, place) for place in range(3)), own)
 
 
 def take_request(head: Column) -> Column:
