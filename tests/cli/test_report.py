@@ -112,6 +112,14 @@ def test_every_report_is_csv_too(tables: Path, command: str) -> None:
         assert {row["principal"] for row in rows} == {"User:old", "'=1+1", "User:app"}
 
 
+@pytest.mark.parametrize("command", ["clients", "impact", "restarts", "trouble"])
+def test_csv_without_a_row_has_its_heading(tables: Path, tmp_path: Path, command: str) -> None:
+    more = ["--target", "4.0.1"] if command == "impact" else []
+    some = printed(command, "--tables", tables, "--csv", *more)
+    none = printed(command, "--tables", Made().write(tmp_path / "none"), "--csv", *more)
+    assert none.splitlines() == some.splitlines()[:1]
+
+
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx"])
 def test_no_cell_of_csv_is_a_formula(text: str) -> None:
     assert str(csv_cell(text)).startswith("'")

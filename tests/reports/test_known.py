@@ -58,9 +58,7 @@ def test_where_nothing_was_heard_no_name_is_wrong(tmp_path: Path) -> None:
     assert clients(tables(tmp_path), question=asked).clients == ()
 
 
-@pytest.mark.parametrize(
-    "name", ["User:CN=Doe\\, John", "User:[ops]", "User:100%_~a", "User:it's"]
-)
+@pytest.mark.parametrize("name", ["User:CN=Doe\\, John", "User:[ops]", "User:100%_~a", "User:it's"])
 def test_a_name_may_hold_what_globs_and_sql_mean_something_by(tmp_path: Path, name: str) -> None:
     made = Made().use("Fetch", 11, RDKAFKA, principal=name).use("Fetch", 11, principal="User:oxxx")
     folder = made.write(tmp_path / "tables")

@@ -33,6 +33,8 @@ class Answer:
     things: Sequence[Any]
     flat: Callable[[Any], dict[str, Any]]
     """A thing for JSON and CSV."""
+    fields: Iterable[str]
+    """What such a row has, for a list without any."""
     columns: tuple[str, ...]
     cells: Callable[[Any], Sequence[object]]
     """A thing as text and on the page."""

@@ -10,6 +10,7 @@ from rollcall.cli import report_evidence as say
 from rollcall.cli import report_words as words
 from rollcall.cli.report_answer import CLIENT, Answer, show
 from rollcall.cli.report_options import AskedOfClients, with_options
+from rollcall.reports import shapes
 from rollcall.reports.flat import flat_basis, flat_client
 from rollcall.reports.reading import open_tables
 from rollcall.reports.values import Client
@@ -32,6 +33,7 @@ def report_clients(asked: AskedOfClients) -> None:
         listed="clients",
         things=report.clients,
         flat=flat_client,
+        fields=shapes.CLIENT,
         columns=(*CLIENT, "connections", "requests", "first seen", "last seen", "APIs"),
         cells=_cells,
     )

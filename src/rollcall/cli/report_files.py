@@ -29,11 +29,9 @@ def print_report(answer: Answer) -> None:
 
 
 def print_csv(answer: Answer) -> None:
-    rows = [answer.flat(it) for it in answer.things]
-    if not rows:
-        return
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(rows[0])
+    writer.writerow(answer.fields)
+    rows = map(answer.flat, answer.things)
     writer.writerows([csv_cell(value) for value in row.values()] for row in rows)
 
 

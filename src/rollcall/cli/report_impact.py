@@ -14,6 +14,7 @@ from rollcall.cli import report_evidence as say
 from rollcall.cli import report_words as words
 from rollcall.cli.report_answer import CLIENT, Answer, show
 from rollcall.cli.report_options import AskedOfClients, with_options
+from rollcall.reports import shapes
 from rollcall.reports.findings import Verdict
 from rollcall.reports.flat import flat_basis, flat_impact
 from rollcall.reports.impact import MIN_DAYS, ClientImpact, Impact
@@ -69,6 +70,7 @@ def report_impact(
         listed="clients",
         things=report.clients,
         flat=flat_impact,
+        fields=shapes.IMPACT,
         # without owners, theirs would be the principal once more
         columns=(
             "verdict",

@@ -7,6 +7,7 @@ from rollcall.cli import report_evidence as say
 from rollcall.cli import report_words as words
 from rollcall.cli.report_answer import Answer, show
 from rollcall.cli.report_options import Asked, with_options
+from rollcall.reports import shapes
 from rollcall.reports.flat import flat_broker
 from rollcall.reports.reading import open_tables
 from rollcall.reports.starts import BrokerStarts
@@ -29,6 +30,7 @@ def report_restarts(asked: Asked) -> None:
         listed="brokers",
         things=report.brokers,
         flat=flat_broker,
+        fields=shapes.BROKER,
         columns=("broker", "address", "software", "started", "restarts", "what else"),
         cells=_cells,
         about_clients=False,

@@ -7,6 +7,7 @@ from rollcall.cli import report_evidence as say
 from rollcall.cli import report_words as words
 from rollcall.cli.report_answer import Answer, show
 from rollcall.cli.report_options import AskedOfClients, with_options
+from rollcall.reports import shapes
 from rollcall.reports.complaints import Complaint
 from rollcall.reports.flat import flat_basis, flat_complaint
 from rollcall.reports.reading import open_tables
@@ -29,6 +30,7 @@ def report_trouble(asked: AskedOfClients) -> None:
         listed="complaints",
         things=report.complaints,
         flat=flat_complaint,
+        fields=shapes.COMPLAINT,
         columns=("trouble", "principal", "application", "software", "what was seen"),
         cells=_cells,
     )

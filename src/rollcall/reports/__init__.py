@@ -33,6 +33,7 @@ In reading order:
     complaints  what misbehaving is
     trouble     the answer: who misbehaves
     over_time   library versions day by day
+    shapes      the columns of plain rows
     flat        answers as plain rows
 """
 

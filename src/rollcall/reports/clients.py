@@ -15,6 +15,7 @@ from rollcall.reports.hearing import hear
 from rollcall.reports.inventory import read_inventory
 from rollcall.reports.question import EVERYTHING, Question
 from rollcall.reports.reading import Tables, open_tables
+from rollcall.reports.shapes import CLIENT
 from rollcall.reports.sightings import make_sightings
 from rollcall.reports.values import Client
 
@@ -43,7 +44,7 @@ class Clients:
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table`, a row each."""
-        return to_arrow(map(flat_client, self.clients))
+        return to_arrow(map(flat_client, self.clients), CLIENT)
 
 
 def clients(tables: Tables, *, question: Question = EVERYTHING) -> Clients:

@@ -9,6 +9,7 @@ from typing import Any
 
 from rollcall.reports.basis import Basis
 from rollcall.reports.flat import flat_complaint, to_arrow
+from rollcall.reports.shapes import COMPLAINT
 from rollcall.reports.values import ClientKey
 
 
@@ -106,4 +107,4 @@ class Trouble:
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table`, a row each."""
-        return to_arrow(map(flat_complaint, self.complaints))
+        return to_arrow(map(flat_complaint, self.complaints), COMPLAINT)

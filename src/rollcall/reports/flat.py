@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cache
 from importlib import import_module
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rollcall.catalog import api_name
 from rollcall.errors import RollcallError
 from rollcall.reports.basis import Basis
+from rollcall.reports.shapes import Shape
 from rollcall.reports.values import Client
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def when(time: datetime | None) -> str | None:
     return f"{time.isoformat(timespec='milliseconds')}Z" if time else None
 
 
-def to_arrow(rows: Iterable[Row]) -> Any:
+def to_arrow(rows: Iterable[Row], shape: Shape) -> Any:
     """A `pyarrow.Table`: with `to_pandas()` it is a frame."""
     try:
         arrow = import_module("pyarrow")
@@ -166,7 +167,16 @@ def to_arrow(rows: Iterable[Row]) -> Any:
             "there is no pyarrow to make a table with",
             hint="install it with `pip install 'rollcall[notebook]'`",
         ) from None
-    return arrow.Table.from_pylist(list(rows))
+    schema = arrow.schema({name: _arrow_type(arrow, kind) for name, kind in shape.items()})
+    return arrow.Table.from_pylist(list(rows), schema=schema)
+
+
+def _arrow_type(arrow: Any, kind: Any) -> Any:
+    if isinstance(kind, list):
+        return arrow.list_(_arrow_type(arrow, kind[0]))
+    if isinstance(kind, Mapping):
+        return arrow.struct({name: _arrow_type(arrow, it) for name, it in kind.items()})
+    return getattr(arrow, kind)()
 
 
 def _library_source(client: Client) -> str:

@@ -19,6 +19,7 @@ from rollcall.reports.question import EVERYTHING, Question
 from rollcall.reports.reading import Tables, open_tables
 from rollcall.reports.refused import read_ceilings, read_history
 from rollcall.reports.remedies import Remedy, remedies
+from rollcall.reports.shapes import IMPACT
 from rollcall.reports.sightings import make_sightings
 from rollcall.reports.verdicts import Judge
 
@@ -87,7 +88,7 @@ class Impact:
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table`, a row each."""
-        return to_arrow(map(flat_impact, self.clients))
+        return to_arrow(map(flat_impact, self.clients), IMPACT)
 
 
 def _check(target: Release) -> None:

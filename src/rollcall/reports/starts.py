@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from rollcall.reports.flat import flat_broker, to_arrow
+from rollcall.reports.shapes import BROKER
 
 FLAPPING_STARTS = 3
 """So many starts, with no long pause between them, are one flapping broker."""
@@ -135,4 +136,4 @@ class Restarts:
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table`, a row each."""
-        return to_arrow(map(flat_broker, self.brokers))
+        return to_arrow(map(flat_broker, self.brokers), BROKER)
