@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+
 import pytest
 
 from rollcall.client import AdminClient, BrokerError, ClientConfig, UnsupportedError
@@ -81,8 +83,13 @@ async def test_both_dialects_give_the_same_result(speaks: str) -> None:
     assert cluster.authorized_operations == ALL_OF_A_CLUSTER
 
 
-async def test_536_4_a_broker_that_tells_no_start_time_has_0() -> None:
-    async with running(ScriptedBroker()) as [address], AdminClient([address]) as client:
+@pytest.mark.parametrize("told", [0, -1, -(2**63)])
+@pytest.mark.parametrize("ranges", [RELEASED_RANGES, without(DESCRIBE_CLUSTER, RELEASED_RANGES)])
+async def test_536_4_a_broker_that_tells_no_start_time_has_0(
+    told: int, ranges: Mapping[int, tuple[int, int]]
+) -> None:
+    broker = ScriptedBroker(ranges=ranges, start_time_ms=told)
+    async with running(broker) as [address], AdminClient([address]) as client:
         cluster = await client.describe_cluster()
     assert cluster.nodes[0].start_time_ms == 0
     assert cluster.start_times_via is None

@@ -175,6 +175,13 @@ async def test_536_4_the_start_time_is_the_brokers_own_word() -> None:
     assert [row.start_time_source for row in calls.rows] == [Source.REPORTED] * 2
 
 
+async def test_536_4_a_start_before_1970_is_none() -> None:
+    async with running(ScriptedBroker(start_time_ms=-1)) as [address]:
+        [row] = (await call(address)).rows
+    assert (row.start_time_ms, row.start_time_source) == (0, Source.MISSING)
+    assert row.start_times() == {}
+
+
 async def test_a_start_in_the_future_shows_that_a_clock_is_ahead() -> None:
     broker = ScriptedBroker(start_time_ms=int(NOW * 1000) + 90_000)
     async with running(broker) as [address]:

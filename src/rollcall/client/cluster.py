@@ -96,7 +96,9 @@ def cluster_id_of(told: Told) -> str | None:
 
 
 def _nodes(metadata: Message) -> tuple[Node, ...]:
-    return tuple(Node(b.node_id, b.host, b.port, b.rack, b.start_time_ms) for b in metadata.brokers)
+    return tuple(
+        Node(b.node_id, b.host, b.port, b.rack, max(0, b.start_time_ms)) for b in metadata.brokers
+    )
 
 
 def _described_nodes(told: Told, starts: Mapping[int, int]) -> tuple[Node, ...]:

@@ -74,14 +74,14 @@ class Told:
         return via is not None and via.version >= FIRST_WITH_FENCED and via.dialect == RELEASED
 
     def start_times(self) -> Iterator[tuple[int, int]]:
-        """Broker id and start time, of those whose start time is told."""
+        """Broker id and start time, of those whose start time is told; before 1970 is none."""
         brokers = self.metadata.brokers if self.metadata else ()
-        return ((b.node_id, b.start_time_ms) for b in brokers if b.start_time_ms)
+        return ((b.node_id, b.start_time_ms) for b in brokers if b.start_time_ms > 0)
 
     def start_time_of(self, broker_id: int) -> int:
         for broker in self.metadata.brokers if self.metadata else ():  # a thousand times a thousand
             if broker.node_id == broker_id:
-                return int(broker.start_time_ms)
+                return max(0, int(broker.start_time_ms))
         return 0
 
 
