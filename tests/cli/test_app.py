@@ -6,8 +6,11 @@ import signal
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
+
+FULL = Path("/dev/full")
 
 # A program that puts one more command beside the real ones, and runs.
 WITH = """
@@ -106,6 +109,23 @@ def test_a_reader_that_goes_away_ends_it_quietly(body: str) -> None:
             timeout=30,
         )
     assert (result.returncode, result.stderr) == (1, "")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("body", ["print('x')", "print('x' * 100_000)"])
+def test_a_disk_that_is_full_is_told_in_a_line(body: str) -> None:
+    with FULL.open("w") as full:
+        result = subprocess.run(
+            [sys.executable, "-c", WITH.format(body=body)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=30,
+        )
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[0] == "error: No space left on device"
+    assert "Traceback" not in result.stderr
 
 
 def test_a_character_that_the_encoding_lacks_is_escaped() -> None:

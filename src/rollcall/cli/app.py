@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 it failed, 2 it was called in a wrong way (its settings ar
 brokers or nodes did not answer.
 """
 
+import errno
 import io
 import os
 import sys
@@ -111,8 +112,19 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:  # `rollcall ... | head`: the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         sys.exit(FAILED)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        _drop_output()
+        print_error(RollcallError(str(error.strerror), hint="make room where it is to write"))
+        sys.exit(FAILED)
+
+
+def _drop_output() -> None:
+    """What could not be written, Python would try to write once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def exit_code(error: RollcallError) -> int:
