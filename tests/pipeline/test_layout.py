@@ -20,6 +20,21 @@ def test_a_layout_may_shorten_the_logger_and_name_the_zone() -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "logger"),
+    [
+        ("%c", "kafka.request.logger"),
+        ("%c{2}", "request.logger"),
+        ("%logger{36}", "kafka.request.logger"),
+        ("%c{-1}", "request.logger"),
+        ("%c{-9}", "kafka.request.logger"),
+        ("%c{1.}", "k.r.logger"),
+    ],
+)
+def test_a_logger_is_known_as_short_as_the_layout_writes_it(written: str, logger: str) -> None:
+    assert compile_layout(f"%d %p {written} %m%n").logger == logger
+
+
+@pytest.mark.parametrize(
     ("pattern", "why"),
     [
         ("%p %m (%c)%n", "%d"),

@@ -330,6 +330,10 @@ LAYOUTS = {
     "%d{yyyy-MM-dd HH:mm:ss} %-5p [%t] %c{1}:%L - %m%n": (
         "{short} {level:5} [a] logger:12 - {message}"
     ),
+    "%-4r [%t] %-5p %d %c %x - %m%n": (
+        "120  [main] {level:5} {date} kafka.request.logger  - {message}"
+    ),
+    "%d{ISO8601} %5p %c{1.} - %m%n": "{date} {level:>5} k.r.logger - {message}",
     "[%d{yyyy-MM-dd'T'HH:mm:ss.SSS}{UTC}] %level %msg (%logger)%n": (
         "[{iso}] {level} {message} (kafka.request.logger)"
     ),
@@ -343,11 +347,13 @@ def test_a_layout_can_be_given(parse: Parse, pattern: str) -> None:
         "iso": "2026-03-01T10:20:30.123",
     }  # fmt: skip
     text = FORMS["G"][0].removeprefix(f"{START} DEBUG ").removesuffix(END)
-    messages = ["Completed request:" + json_text(), text]
+    chosen = "a - b [c]: (d) ] e - "
+    messages = ["Completed request:" + json_text(client=f'"{chosen}"'), text]
     written = [LAYOUTS[pattern].format(level="INFO", message=it, **texts) for it in messages]
     split = LAYOUTS[pattern].format(level="INFO", message=f"{text[:90]}\n{text[90:]}", **texts)
     rows = parse(*written, *split.split("\n"), layout=pattern)
     assert [row["outcome"] for row in rows] == [REQUEST, REQUEST, REJECTED, REJECTED]
     assert [row["form"] for row in rows] == ["J", "G", None, None]
+    assert rows[0]["client_id"] == chosen
     assert rows[1]["software_name"] == "librdkafka"
     assert rows[0]["time"].replace(microsecond=0) == datetime(2026, 3, 1, 10, 20, 30)  # noqa: DTZ001

@@ -46,6 +46,9 @@ DATES = {
 PARTS = {"yyyy": 4, "uuuu": 4, "MM": 2, "dd": 2, "HH": 2, "mm": 2, "ss": 2}
 PART_NAMES = {"yyyy": "year", "uuuu": "year", "MM": "month", "dd": "day", "HH": "hour",
               "mm": "minute", "ss": "second"}  # fmt: skip
+LAST_PARTS, LESS_PARTS, SHORT_PARTS = (
+    re.compile(regex) for regex in (r"[1-9]\d*", r"-[1-9]\d*", r"(\d+)\.")
+)
 DATE_TOKEN = re.compile(r"'([^']*)'|yyyy|uuuu|MM|dd|HH|mm|ss|S+|[a-zA-Z]+|.")
 
 
@@ -82,7 +85,7 @@ def compile_layout(pattern: str) -> Layout:
     cut = kinds.index("message")
     options = dict(pieces).get("date", "")
     date_regex, date_put, zone = compile_date(pattern, options)
-    regex = {"date": date_regex, "level": rf"\s*(?<level>{'|'.join(LEVELS)})\s*"}
+    regex = {"date": date_regex, "level": padded(rf"(?<level>{'|'.join(LEVELS)})")}
     before = "".join(regex.get(kind) or plain_regex(kind, text) for kind, text in pieces[:cut])
     after = "".join(plain_regex(kind, text) for kind, text in pieces[cut + 1 :])
     level = "${level}" if "level" in kinds else "DEBUG"
@@ -129,10 +132,16 @@ def plain_regex(kind: str, text: str) -> str:
         case "percent":
             return "%"
         case "logger":
-            return r"\s*(?<logger>[\w.$\-]+)\s*"
+            return padded(r"(?<logger>[\w.$\-]+)")
         case "text":
             return ".*?"
     return ""
+
+
+def padded(regex: str) -> str:
+    """As few blanks as will do: what is left of a line begins as early as it can, so that no text
+    further on, which a client may choose, is taken for the pattern's own."""
+    return rf"\s*?{regex}\s*?"
 
 
 def compile_date(pattern: str, options: str) -> tuple[str, str, str | None]:
@@ -164,10 +173,16 @@ def compile_date(pattern: str, options: str) -> tuple[str, str, str | None]:
 
 
 def written_logger(pieces: list[tuple[str, str]]) -> str:
-    """%c{1} writes the last part of a name only."""
+    """%c{1} writes the last part of a name only, %c{-1} leaves out the first, and %c{1.} writes
+    one letter of each but the last."""
     options = dict(pieces).get("logger", "").strip("{}")
-    if options.isdecimal() and int(options) > 0:
-        return ".".join(REQUEST_LOGGER.split(".")[-int(options) :])
+    parts = REQUEST_LOGGER.split(".")
+    if LAST_PARTS.fullmatch(options):
+        return ".".join(parts[-int(options) :])
+    if LESS_PARTS.fullmatch(options) and -int(options) < len(parts):
+        return ".".join(parts[-int(options) :])
+    if letters := SHORT_PARTS.fullmatch(options):
+        return ".".join([*(part[: int(letters[1])] for part in parts[:-1]), parts[-1]])
     return REQUEST_LOGGER
 
 
