@@ -1,9 +1,13 @@
 """Paths of this machine and of others, and those that Spark would misread."""
 
+from pathlib import Path
+
 import pytest
 
+from rollcall.cli.spark import local_store
 from rollcall.errors import ConfigError
 from rollcall.pipeline.paths import (
+    absolute,
     check_for_spark,
     for_spark,
     given_to_spark,
@@ -21,6 +25,20 @@ from rollcall.pipeline.paths import (
 )  # fmt: skip
 def test_a_path_with_another_scheme_is_not_local(path: str, local: bool) -> None:
     assert is_local(path) is local
+
+
+def test_a_path_that_goes_up_is_where_the_system_finds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "disk" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "disk" / "deep")
+    monkeypatch.chdir(tmp_path / "link")
+    assert absolute("logs") == tmp_path / "disk" / "deep" / "logs"
+    assert absolute("../logs") == tmp_path / "disk" / "logs"
+    assert absolute(f"{tmp_path}/link/../logs") == tmp_path / "disk" / "logs"
+    assert absolute("..") == tmp_path / "disk"
+    assert absolute(f"{tmp_path}/link/a") == tmp_path / "link" / "a"
+    assert local_store("../tables").root == tmp_path / "disk" / "tables"
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,28 @@ def test_a_folder_is_read_to_its_depths_and_without_hidden_files(tmp_path: Path)
     assert names(plan(tmp_path)) == ["a.log.1", "a.log.2"]
 
 
+def test_a_folder_that_is_linked_is_read_once(tmp_path: Path) -> None:
+    put(tmp_path / "disk2" / "a.log.1", lines(1))
+    (tmp_path / "logs" / "b1").mkdir(parents=True)
+    (tmp_path / "logs" / "b2").symlink_to(tmp_path / "disk2")
+    (tmp_path / "logs" / "b3").symlink_to(tmp_path / "disk2")
+    (tmp_path / "logs" / "b1" / "loop").symlink_to(tmp_path / "logs")
+    (tmp_path / "logs" / "gone").symlink_to(tmp_path / "nowhere")
+    files = find_logs(lambda _: PLACE, [str(tmp_path / "logs")])
+    assert [file.path for file in files] == [str(tmp_path / "logs" / "b2" / "a.log.1")]
+
+
+@pytest.mark.parametrize("wanted", ["logs", "logs/a.log", "logs/*.log"])
+def test_a_path_that_goes_up_is_found_where_it_leads(
+    tmp_path: Path, wanted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tmp_path / "logs" / "a.log", lines(1))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    files = find_logs(lambda _: PLACE, [f"../{wanted}", str(tmp_path / "logs")])
+    assert [file.path for file in files] == [str(tmp_path / "logs" / "a.log")]
+
+
 @pytest.mark.parametrize("wanted", ["/my%20logs", "/my logs/a.log", "/my%20logs/*.log"])
 def test_an_address_of_a_file_is_as_good_as_a_path(tmp_path: Path, wanted: str) -> None:
     path = put(tmp_path / "my logs" / "a.log", "x\n")

@@ -95,8 +95,10 @@ def store_of(tables: str, conf: Sequence[str]) -> Iterator[Store]:
 def local_store(tables: str) -> LocalStore:
     from urllib.parse import unquote, urlsplit
 
+    from rollcall.pipeline.paths import absolute
+
     path = unquote(urlsplit(tables).path) if tables.startswith("file:/") else tables
-    return LocalStore(Path(path).absolute())
+    return LocalStore(absolute(path))
 
 
 def is_local_path(path: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from urllib.parse import unquote
 
 from rollcall.errors import ConfigError
@@ -21,6 +22,15 @@ def local_path(path: str) -> str:
     if path.lower().startswith("file:/"):
         return unquote("/" + path[len("file:") :].lstrip("/"))
     return path
+
+
+def absolute(path: str) -> Path:
+    """A path of this machine without `..`, which Hadoop would strike out together with the name
+    before it, be that a link or not."""
+    found = Path(path).absolute()
+    if ".." not in found.parts:
+        return found
+    return found.resolve() if found.name == ".." else found.parent.resolve() / found.name
 
 
 def told_by_spark(address: str) -> str:

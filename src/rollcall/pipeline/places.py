@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rollcall.pipeline.errors import ChangedError, SourceError
-from rollcall.pipeline.paths import local_path
+from rollcall.pipeline.paths import absolute, local_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,17 @@ class LocalPlace:
 
 
 def _walk(folder: str) -> list[LogFile]:
+    """All files under a folder, through links to other folders, too; each folder once."""
+
     def fail(error: OSError) -> None:
         raise unreadable(str(error.filename), error.strerror) from error
 
-    found = []
-    for where, folders, names in os.walk(folder, onerror=fail):
+    found, been = [], set()
+    for where, folders, names in os.walk(folder, onerror=fail, followlinks=True):
+        if (real := Path(where).resolve()) in been:
+            folders.clear()
+            continue
+        been.add(real)
         folders.sort()
         paths = [Path(where, name) for name in sorted(names) if not name.startswith(".")]
         found += [_log_file(str(path), named=False) for path in paths if path.is_file()]
@@ -79,7 +85,7 @@ def _walk(folder: str) -> list[LogFile]:
 
 def _log_file(path: str, *, named: bool) -> LogFile:
     state = Path(path).stat()
-    return LogFile(str(Path(path).absolute()), state.st_size, state.st_mtime, named)
+    return LogFile(str(absolute(path)), state.st_size, state.st_mtime, named)
 
 
 def unreadable(path: str, why: str | None) -> SourceError:
