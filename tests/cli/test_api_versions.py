@@ -1,12 +1,15 @@
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 
 from rollcall.catalog import ranges_of
 from rollcall.cli.api_versions import Matrix, number_list
+from rollcall.protocol.conversation import ServerConversation
+from rollcall.protocol.headers import Request
 from tests.cli.scripted_cluster import rollcall, serving
-from tests.client.scripted import ScriptedBroker
+from tests.client.scripted import HANG_UP, ScriptedBroker
 
 B1 = {0: (0, 3), 1: (2, 3), 18: (0, 3), 3: (0, 9)}
 B2 = {0: (1, 2), 1: (0, 3), 2: (0, 0), 18: (0, 3), 3: (0, 9)}
@@ -89,3 +92,38 @@ def test_a_release_that_nobody_knows_is_told_before_anybody_is_asked() -> None:
 def test_an_api_that_the_other_side_lacks_differs() -> None:
     matrix = Matrix({1: ranges_of("3.9")}, "x", {})
     assert all(map(matrix.differs, matrix.keys))
+
+
+@dataclass
+class Old(ScriptedBroker):
+    """Hangs up on ApiVersions, as 0.8 does."""
+
+    def api_versions(self, request: Request, talk: ServerConversation) -> bytes | None:
+        return HANG_UP
+
+
+@pytest.mark.parametrize("command", ["api-versions", "features"])
+@pytest.mark.parametrize(
+    ("more", "source", "words"),
+    [
+        ((), "inferred", "that it answers Metadata 0 is all we know"),
+        (("--release", "0.9.0"), "configured", "these are of the release it is taken for"),
+    ],
+)
+def test_885_4_ranges_that_a_broker_does_not_tell_are_not_shown_as_its_own(
+    command: str, more: tuple[str, ...], source: str, words: str
+) -> None:
+    broker = Old(ranges={3: (0, 0)})
+    with serving(broker):
+        address = str(broker.address)
+        shown = rollcall(command, address, *more).out
+        document = json.loads(rollcall(command, address, *more, "--json").out)
+    assert f"broker 1: tells no versions; {words} ({source})" in shown
+    assert document["sources"] == {"1": source}
+
+
+@pytest.mark.parametrize("command", ["api-versions", "features"])
+def test_885_4_ranges_that_brokers_tell_are_reported(command: str, pair: str) -> None:
+    assert "tells no versions" not in rollcall(command, pair).out
+    document = json.loads(rollcall(command, pair, "--json").out)
+    assert document["sources"] == {"1": "reported", "2": "reported"}

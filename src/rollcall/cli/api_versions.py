@@ -1,12 +1,12 @@
 """`rollcall api-versions`: the APIs of all brokers side by side, and where they differ."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from rollcall.catalog import Mode, Range, api_name, intersect, line_of, ranges_of
+from rollcall.catalog import Mode, Range, Source, api_name, intersect, line_of, ranges_of
 from rollcall.cli.asking import answered_rows, broker_row, run, take_roll_call
 from rollcall.cli.connection_options import (
     BootstrapArgument,
@@ -15,12 +15,16 @@ from rollcall.cli.connection_options import (
     SecondsOption,
 )
 from rollcall.cli.options import JsonOption
-from rollcall.cli.output import print_json, print_table
+from rollcall.cli.output import print_json, print_lines, print_table
 from rollcall.cli.settings import load_settings
 from rollcall.client import BrokerRow, RollCall
 
 DIFFERENT = 3
 FORM = "rollcall-api-versions/1"
+NOT_TOLD = {
+    Source.CONFIGURED: "tells no versions; these are of the release it is taken for (configured)",
+    Source.INFERRED: "tells no versions; that it answers Metadata 0 is all we know (inferred)",
+}
 
 
 def api_versions(
@@ -52,9 +56,10 @@ def api_versions(
     rows = answered_rows(calls) if broker is None else (broker_row(calls, broker),)
     matrix = Matrix({row.node.id: row.ranges for row in rows}, compare, _other_side(calls, compare))
     if as_json:
-        print_json(_document(matrix, calls))
+        print_json(_document(matrix, calls, rows))
     else:
-        _print(matrix, calls.missing if broker is None else ())
+        _print(matrix)
+        print_lines(remarks(rows, calls.missing if broker is None else ()))
     if compare is not None and any(map(matrix.differs, matrix.keys)):
         raise typer.Exit(DIFFERENT)
 
@@ -119,7 +124,7 @@ def shown(range_: Range | None) -> str:
     return f"{range_.low}" if range_.low == range_.high else f"{range_.low}-{range_.high}"
 
 
-def _print(matrix: Matrix, missing: Sequence[BrokerRow]) -> None:
+def _print(matrix: Matrix) -> None:
     groups, common = matrix.groups(), matrix.common
     columns = ["key", "API", *(f"broker {ids}" for ids in groups)]
     if len(groups) > 1:
@@ -137,15 +142,27 @@ def _print(matrix: Matrix, missing: Sequence[BrokerRow]) -> None:
     print_table([*columns, ""], rows, right=("key",))
     different = sum(map(matrix.differs, matrix.keys))
     print(f"\n{len(matrix.keys)} APIs, {different} of them not the same everywhere")
+
+
+def remarks(rows: Sequence[BrokerRow], missing: Sequence[BrokerRow]) -> Iterator[str]:
+    """Whose ranges are not its own words (885.4), and who is not in it at all."""
+    for source, words in NOT_TOLD.items():
+        if untold := [row.node.id for row in rows if source_of(row) is source]:
+            yield f"broker {number_list(untold)}: {words}"
     if missing:
-        print(f"without broker {number_list([row.node.id for row in missing])}: no answer")
+        yield f"without broker {number_list([row.node.id for row in missing])}: no answer"
+
+
+def source_of(row: BrokerRow) -> Source:
+    """How we know its ranges."""
+    return row.versions.source if row.versions else Source.MISSING
 
 
 def _title(compared_to: str) -> str:
     return f"broker {compared_to}" if compared_to.isdecimal() else f"Kafka {compared_to}"
 
 
-def _document(matrix: Matrix, calls: RollCall) -> dict[str, object]:
+def _document(matrix: Matrix, calls: RollCall, rows: Sequence[BrokerRow]) -> dict[str, object]:
     common = matrix.common
     return {
         "form": FORM,
@@ -153,6 +170,7 @@ def _document(matrix: Matrix, calls: RollCall) -> dict[str, object]:
         "cluster_id": calls.cluster.cluster_id,
         "compared_to": matrix.compared_to,
         "missing": [row.node.id for row in calls.missing],
+        "sources": {str(row.node.id): source_of(row) for row in rows},
         "apis": [
             {
                 "key": key,

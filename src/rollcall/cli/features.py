@@ -1,9 +1,9 @@
 """`rollcall features`: what a client can use on a cluster, and which broker stands in the way."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rollcall.catalog import FeatureVerdict, Obstacle, Offer, Usable, api_name, usable_features
-from rollcall.cli.api_versions import number_list, shown
+from rollcall.cli.api_versions import number_list, remarks, shown, source_of
 from rollcall.cli.asking import answered_rows, run, take_roll_call
 from rollcall.cli.connection_options import (
     BootstrapArgument,
@@ -12,7 +12,7 @@ from rollcall.cli.connection_options import (
     SecondsOption,
 )
 from rollcall.cli.options import JsonOption
-from rollcall.cli.output import print_json, print_table
+from rollcall.cli.output import print_json, print_lines, print_table
 from rollcall.cli.settings import load_settings
 from rollcall.client import BrokerRow, RollCall
 
@@ -40,7 +40,7 @@ def features(
     rows = answered_rows(calls)
     verdicts = usable_features({row.node.id: offer_of(row) for row in rows})
     if as_json:
-        print_json(_document(verdicts, calls))
+        print_json(_document(verdicts, calls, rows))
         return
     print_table(
         ("feature", "what it is", "KIP", "usable", "in the way"),
@@ -52,8 +52,7 @@ def features(
     )
     usable = sum(verdict.usable is Usable.YES for verdict in verdicts)
     print(f"\n{usable} of {len(verdicts)} can be used on {len(rows)} brokers")
-    if calls.missing:
-        print(f"without broker {number_list([row.node.id for row in calls.missing])}: no answer")
+    print_lines(remarks(rows, calls.missing))
 
 
 def offer_of(row: BrokerRow) -> Offer:
@@ -87,12 +86,15 @@ def _lack(one: Obstacle[int]) -> str:
     return f"{what} {needed} needed, has {shown(one.offered) if one.offered else 'none'}"
 
 
-def _document(verdicts: tuple[FeatureVerdict[int], ...], calls: RollCall) -> dict[str, object]:
+def _document(
+    verdicts: tuple[FeatureVerdict[int], ...], calls: RollCall, rows: Sequence[BrokerRow]
+) -> dict[str, object]:
     return {
         "form": FORM,
         "time_ms": calls.taken_at_ms,
         "cluster_id": calls.cluster.cluster_id,
         "missing": [row.node.id for row in calls.missing],
+        "sources": {str(row.node.id): source_of(row) for row in rows},
         "features": [
             {
                 "id": verdict.feature.id,
