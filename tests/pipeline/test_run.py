@@ -137,6 +137,17 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing(
     assert sums(tables) == sums(other)
 
 
+def test_tables_among_the_logs_are_not_read(spark: SparkSession, tmp_path: Path) -> None:
+    tables = tmp_path / "tables"
+    put(tmp_path / "a.log", lines(4))
+    assert read(spark, tables, tmp_path).counts.requests == 4
+    for path in tables.rglob("*"):
+        make_old(path)
+    put(tmp_path / "b.log", lines(5, first=4))
+    result = read(spark, tables, tmp_path)
+    assert (result.counts.lines, result.already, result.left) == (5, 1, ())
+
+
 def test_what_is_no_log_is_left_and_the_rest_is_read(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from rollcall.pipeline.compact import compact_if_due
 from rollcall.pipeline.errors import ChangedError
 from rollcall.pipeline.places import LogFile
 from rollcall.pipeline.progress import Tell
-from rollcall.pipeline.run import Result, find_logs, make_plan, read_plan
+from rollcall.pipeline.run import Result, logs_for, make_plan, read_plan
 from rollcall.tables.cleaning import clean
 
 CLEAN_EVERY_SECONDS = 600.0
@@ -37,7 +37,7 @@ class FolderStream:
         if now - self._cleaned > CLEAN_EVERY_SECONDS:
             clean(self.job.writer)
             self._cleaned = now
-        files = find_logs(self.job.place_of, self.wanted)
+        files = logs_for(self.job, self.wanted)
         fresh = [file for file in files if self._seen.get(file.path) != file]
         plan = make_plan(self.job, fresh)
         result = Result(left=tuple(plan.left), already=plan.already)

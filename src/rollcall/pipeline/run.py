@@ -46,12 +46,19 @@ def find_logs(place_of: Callable[[str], Place], wanted: Iterable[str]) -> list[L
     return list(found.values())
 
 
+def logs_for(job: Job, wanted: Iterable[str]) -> list[LogFile]:
+    """Without the tables themselves, which may lie in the folder of the logs."""
+    tables = f"{job.writer.store.address.rstrip('/')}/"
+    found = find_logs(job.place_of, wanted)
+    return [file for file in found if file.named or not file.path.startswith(tables)]
+
+
 def run(job: Job, wanted: Sequence[str], tell: Tell) -> Result:
     """Read what is new in these logs. A file that changes under our hands is looked at again."""
     clean(job.writer)
     result = Result()
     for last_try in range(TRIES - 1, -1, -1):
-        plan = make_plan(job, find_logs(job.place_of, wanted))
+        plan = make_plan(job, logs_for(job, wanted))
         result = Result(result.counts, result.examples, result.lost, tuple(plan.left), plan.already)
         refuse_if_no_logs(plan, result)
         try:
