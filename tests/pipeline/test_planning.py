@@ -88,6 +88,17 @@ def test_what_is_not_there_is_an_error(tmp_path: Path, wanted: str) -> None:
         plan(tmp_path / wanted)
 
 
+@pytest.mark.parametrize("wanted", [".", "*.log"])
+def test_a_log_that_is_rolled_while_it_is_listed_is_no_error(
+    tmp_path: Path, wanted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rolled = put(tmp_path / "a.log", lines(1))
+    put(tmp_path / "b.log", lines(1))
+    monkeypatch.setattr(Path, "is_file", lambda path: path != rolled or rolled.unlink() is None)
+    files = find_logs(lambda _: PLACE, [str(tmp_path / wanted)])
+    assert [Path(file.path).name for file in files] == ["b.log"]
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_what_may_not_be_read_is_an_error(tmp_path: Path) -> None:
     put(tmp_path / "a.log", lines(1)).chmod(0)

@@ -47,10 +47,7 @@ class LocalPlace:
                 f"there is no file or folder {wanted}",
                 hint="check the path; a pattern is quoted, as in '/var/log/kafka/*.log.*'",
             )
-        found = [
-            [_log_file(match, named=False)] if Path(match).is_file() else _walk(match)
-            for match in matches
-        ]
+        found = [_found(match) if Path(match).is_file() else _walk(match) for match in matches]
         return [file for files in found for file in files]
 
     def chunks(self, path: str, start: int, size: int) -> Iterator[bytes]:
@@ -69,9 +66,11 @@ def _walk(folder: str) -> list[LogFile]:
     """All files under a folder, through links to other folders, too; each folder once."""
 
     def fail(error: OSError) -> None:
-        raise unreadable(str(error.filename), error.strerror) from error
+        if not isinstance(error, FileNotFoundError):
+            raise unreadable(str(error.filename), error.strerror) from error
 
-    found, been = [], set()
+    found: list[LogFile] = []
+    been = set()
     for where, folders, names in os.walk(folder, onerror=fail, followlinks=True):
         if (real := Path(where).resolve()) in been:
             folders.clear()
@@ -79,8 +78,16 @@ def _walk(folder: str) -> list[LogFile]:
         been.add(real)
         folders.sort()
         paths = [Path(where, name) for name in sorted(names) if not name.startswith(".")]
-        found += [_log_file(str(path), named=False) for path in paths if path.is_file()]
+        found += [file for path in paths if path.is_file() for file in _found(str(path))]
     return found
+
+
+def _found(path: str) -> list[LogFile]:
+    """None if it was rolled or moved since it was listed: the next look finds it where it is."""
+    try:
+        return [_log_file(path, named=False)]
+    except FileNotFoundError:
+        return []
 
 
 def _log_file(path: str, *, named: bool) -> LogFile:
