@@ -176,6 +176,22 @@ def test_trouble_is_told_with_its_software(tables: Path) -> None:
     assert "librdkafka 1.7.0" in text
 
 
+@pytest.mark.parametrize("command", ["clients", "impact", "restarts", "trouble"])
+def test_of_several_clusters_each_row_says_which(tmp_path: Path, command: str) -> None:
+    made = Made().told("3.9.0")
+    for cluster in ("east", "west"):
+        made.use("Fetch", 3, cluster=cluster).connect(90, cluster=cluster)
+        made.roll_call(1, 1, cluster=cluster, start_time=hour(0))
+    folder = made.write(tmp_path / "t")
+    more = ["--target", "4.0.1"] if command == "impact" else []
+    text = printed(command, "--tables", folder, *more)
+    assert {line.split()[0] for line in text.splitlines() if line} >= {"cluster", "east", "west"}
+    if command == "impact":
+        assert "cannot tell (east)\nbreaks: User:app, app, cannot tell (west)\n" in text
+    one = printed(command, "--tables", folder, "--cluster", "east", *more)
+    assert not any(line.startswith(("cluster", "east")) for line in one.splitlines())
+
+
 def test_owners_come_from_a_file(tables: Path, tmp_path: Path) -> None:
     owners = tmp_path / "owners.csv"
     owners.write_text("principal,client_id,owner\nUser:old,,Archive\n", encoding="utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rollcall.cli.output import grouped, print_lines, print_table
@@ -38,6 +38,8 @@ class Answer:
     columns: tuple[str, ...]
     cells: Callable[[Any], Sequence[object]]
     """A thing as text and on the page."""
+    cluster_of: Callable[[Any], str | None]
+    """Which cluster a thing is of."""
     details: Callable[[Any], list[str]] | None = None
     """Lines about a thing, the first a heading; empty when there are none."""
     is_shown: Callable[[Any], bool] = _all
@@ -47,6 +49,8 @@ class Answer:
 
 
 def show(answer: Answer, asked: Asked, reader: Reader) -> None:
+    if len(set(map(answer.cluster_of, answer.things))) > 1:
+        answer = _with_clusters(answer)
     if asked.as_json or asked.as_csv or asked.html is not None:
         from rollcall.cli.report_files import print_csv, print_report, write_page
 
@@ -58,6 +62,25 @@ def show(answer: Answer, asked: Asked, reader: Reader) -> None:
             print_csv(answer)
     else:
         _print_text(answer)
+
+
+def _with_clusters(answer: Answer) -> Answer:
+    """What lists things of several clusters says which."""
+
+    def cells(it: Any) -> Sequence[object]:
+        return (answer.cluster_of(it), *answer.cells(it))
+
+    def details(it: Any) -> list[str]:
+        told = answer.details(it) if answer.details else []
+        where = answer.cluster_of(it) or "no cluster named"
+        return [f"{line} ({where})" if not number else line for number, line in enumerate(told)]
+
+    return replace(
+        answer,
+        columns=("cluster", *answer.columns),
+        cells=cells,
+        details=details if answer.details else None,
+    )
 
 
 def _print_text(answer: Answer) -> None:

@@ -36,6 +36,7 @@ def report_clients(asked: AskedOfClients) -> None:
         fields=shapes.CLIENT,
         columns=(*CLIENT, "connections", "requests", "first seen", "last seen", "APIs"),
         cells=_cells,
+        cluster_of=lambda it: it.cluster,
     )
     show(answer, asked, reader)
 

@@ -80,6 +80,7 @@ def report_impact(
             "requests",
         ),
         cells=partial(_cells, has_owners=report.has_owners),
+        cluster_of=lambda it: it.judgement.client.cluster,
         details=_detail,
         is_shown=lambda it: show_all or it.verdict is not Verdict.SAFE,
     )

@@ -33,6 +33,7 @@ def report_restarts(asked: Asked) -> None:
         fields=shapes.BROKER,
         columns=("broker", "address", "software", "started", "restarts", "what else"),
         cells=_cells,
+        cluster_of=lambda it: it.cluster,
         about_clients=False,
     )
     show(answer, asked, reader)

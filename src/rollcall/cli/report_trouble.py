@@ -33,6 +33,7 @@ def report_trouble(asked: AskedOfClients) -> None:
         fields=shapes.COMPLAINT,
         columns=("trouble", "principal", "application", "software", "what was seen"),
         cells=_cells,
+        cluster_of=lambda it: it.client.cluster,
     )
     show(answer, asked, reader)
 
