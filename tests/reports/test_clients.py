@@ -203,3 +203,11 @@ def test_empty_tables_have_nobody_in_them(tmp_path: Path) -> None:
     report = listed(tmp_path, Made())
     assert (report.clients, report.basis.first) == ((), None)
     assert versions_over_time(tmp_path / "tables").series == {}
+
+
+def test_what_nobody_identified_is_a_share_of_what_is_listed(tmp_path: Path) -> None:
+    made = Made().use("Fetch", 11, "librdkafka 2.4.0", requests=90)
+    folder = made.use("Fetch", 3, principal="User:x").write(tmp_path / "tables")
+    assert clients(folder).basis.unidentified_share == 0.1
+    asked = clients(folder, question=Question(principal="User:x")).basis
+    assert (asked.unidentified_share, asked.listed_requests) == (1, 140)

@@ -112,10 +112,12 @@ def _rests_on(basis: Basis) -> str:
     if basis.first is None:
         return "nothing was heard in this window"
     share = basis.unidentified_share
+    some = basis.listed_requests or 0
+    listed = f" of the {large(some)} listed" if some < basis.client_requests else ""
     return (
         f"seen {basis.first:%Y-%m-%d} to {basis.last:%Y-%m-%d} on {_brokers(basis)}, "
         f"{large(basis.requests)} requests"
-        + (f", {share:.0%} unidentified" if share is not None else "")
+        + (f", {share:.0%}{listed} unidentified" if share is not None else "")
     )
 
 

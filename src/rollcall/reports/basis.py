@@ -57,6 +57,8 @@ class Basis:
     forwarded_requests: int = 0
     unidentified_requests: int | None = None
     """Of clients whose library neither told its name nor could be inferred; None: not asked."""
+    listed_requests: int | None = None
+    """Of the clients that were asked for, identified or not; None: not asked."""
     limits: tuple[Limit, ...] = ()
 
     @property
@@ -69,9 +71,10 @@ class Basis:
 
     @property
     def unidentified_share(self) -> float | None:
-        if self.unidentified_requests is None or not self.client_requests:
+        """Of what is listed: of all clients, or of those that were asked for."""
+        if self.unidentified_requests is None or not self.listed_requests:
             return None
-        return self.unidentified_requests / self.client_requests
+        return self.unidentified_requests / self.listed_requests
 
     def is_thin(self, min_days: int) -> bool:
         """Too little to call anything safe for good."""

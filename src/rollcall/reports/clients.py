@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -59,7 +59,7 @@ def clients(tables: Tables, *, question: Question = EVERYTHING) -> Clients:
     basis, told = heard.result()
     inventory = read_inventory(reader, common_ranges(told), connections.result)
     return Clients(
-        replace(basis, unidentified_requests=inventory.unidentified_requests),
+        inventory.on(basis),
         releases_of(told),
         tuple(sorted(inventory.clients, key=lambda it: -it.requests)),
     )

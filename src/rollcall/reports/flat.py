@@ -149,6 +149,7 @@ def flat_basis(basis: Basis) -> Row:
         "requests": basis.requests,
         "replica_requests": basis.replica_requests,
         "forwarded_requests": basis.forwarded_requests,
+        "listed_requests": basis.listed_requests,
         "unidentified_share": basis.unidentified_share,
         "limits": [str(limit) for limit in basis.limits],
     }

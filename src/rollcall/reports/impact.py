@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from rollcall.catalog import Release, UnknownReleaseError, is_known, line_of
@@ -141,7 +141,7 @@ def impact(
     return Impact(
         wanted,
         (str(running),) if running else releases_of(told),
-        replace(basis, unidentified_requests=inventory.unidentified_requests),
+        inventory.on(basis),
         tuple(judged),
         tuple(sorted({*proxies, *suspected})),
         min_days,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 
@@ -13,6 +13,7 @@ from rollcall.catalog import (
     identify_library,
     known_libraries,
 )
+from rollcall.reports.basis import Basis
 from rollcall.reports.reading import Reader
 from rollcall.reports.sightings import CLIENT
 from rollcall.reports.values import Client, ClientKey, Use
@@ -45,9 +46,11 @@ class Inventory:
     client_ids: Mapping[ClientKey, tuple[str, ...]]
     """All of them; a client shows some."""
 
-    @property
-    def unidentified_requests(self) -> int:
-        return sum(client.requests for client in self.clients if not client.is_identified)
+    def on(self, basis: Basis) -> Basis:
+        """The basis, with how much of what is listed nobody could identify."""
+        unknown = sum(client.requests for client in self.clients if not client.is_identified)
+        listed = sum(client.requests for client in self.clients)
+        return replace(basis, unidentified_requests=unknown, listed_requests=listed)
 
 
 def read_inventory(
