@@ -137,7 +137,7 @@ def _get_json(target: str, path: str, seconds: float) -> Any:
     try:
         document = json.loads(_get(target, path, seconds))
     except (HTTPException, OSError, ValueError, RecursionError) as error:
-        late = time.monotonic() - began >= seconds
+        late = isinstance(error, TimeoutError) or time.monotonic() - began >= seconds
         raise RollcallError(f"no answer within {seconds:g} s" if late else _why(error)) from None
     if not isinstance(document, dict) or not _is_listing(document):
         raise RollcallError("this is no node of rollcall: it has no list of connections")
