@@ -492,6 +492,13 @@ def test_the_answer_goes_into_a_notebook(tmp_path: Path) -> None:
     assert table.column("findings").to_pylist()[0][0]["api"] == "Fetch"
 
 
+def test_a_later_patch_is_a_remedy_only_where_it_accepts_all_of_it(tmp_path: Path) -> None:
+    some = Made().told("3.9.0").use("JoinGroup", 1)
+    assert Step.OTHER_TARGET in steps(only(judged(tmp_path / "some", some)))
+    more = Made().told("3.9.0").use("JoinGroup", 1).use("Produce", 2)  # which all of 4.x refuses
+    assert Step.OTHER_TARGET not in steps(only(judged(tmp_path / "more", more)))
+
+
 def test_a_patch_that_is_not_in_the_catalog_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownReleaseError, match=r"no release 4\.0\.99") as error:
         judged(tmp_path, Made().told("3.9.0").use("JoinGroup", 1), "4.0.99")

@@ -35,7 +35,8 @@ WHY = {
 
 def software(client: Client) -> str:
     """What it is, and how that is known."""
-    versions = ", ".join(client.versions[:4]) + (", ..." if len(client.versions) > 4 else "")
+    told = client.versions
+    versions = ", ".join(told[:4]) + (", ..." if len(told) > 4 else "")
     if client.software is not None:
         mark = " (inferred in part)" if client.inferred_requests else ""
         mark = " (inferred)" if client.named is Source.INFERRED else mark

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from rollcall.catalog import Release, accepts, line_of
 from rollcall.reports.findings import Finding, Judgement, Verdict, Why
@@ -66,7 +67,7 @@ def _steps(judgement: Judgement, target: Release) -> Iterator[Remedy]:
     refused = [it for it in judgement.findings if it.verdict is judgement.verdict]
     if deciding.why in (Why.REFUSED, Why.REFUSED_AT_MAXIMUM, Why.NEEDED):
         yield from _library_steps(judgement, refused)
-        if patch := _accepting_patch(refused, target):
+        if patch := _accepting_patch(tuple(_lowest(refused)), target):
             yield Remedy(Step.OTHER_TARGET, version=patch)
     elif judgement.client.is_identified:
         yield Remedy(Step.TEST)
@@ -98,11 +99,18 @@ def _library_steps(judgement: Judgement, findings: list[Finding]) -> Iterator[Re
             yield Remedy(Step.UNPIN, outlook.library, setting=outlook.pin)
 
 
-def _accepting_patch(findings: list[Finding], target: Release) -> Release | None:
-    """The first later patch of the same line that accepts all that was refused."""
+def _lowest(findings: list[Finding]) -> Iterator[tuple[int, int]]:
+    for it in findings:
+        if it.api_key is not None and it.versions is not None:
+            yield it.api_key, it.versions.low
+
+
+@cache
+def _accepting_patch(pairs: tuple[tuple[int, int], ...], target: Release) -> Release | None:
+    """The first later patch of the same line that accepts all of these APIs and versions; many
+    clients are told the same."""
     line = line_of(target)
-    pairs = [(it.api_key, it.versions.low) for it in findings if it.versions and it.api_key]
     for patch in sorted(line.patches):
         if patch > target and all(accepts(patch, key, version) for key, version in pairs):
-            return patch if pairs and len(target.parts) > len(line.release.parts) else None
+            return patch if len(target.parts) > len(line.release.parts) else None
     return None
