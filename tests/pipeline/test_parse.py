@@ -314,6 +314,28 @@ def test_times_are_of_the_zone_that_is_set(parse: Parse) -> None:
     assert row["time"] == datetime(2026, 3, 1, 9, 20, 30, 123000)  # noqa: DTZ001
 
 
+@pytest.mark.parametrize(
+    ("form", "time", "hour"),
+    [
+        ("yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "2026-03-01T10:20:30.123+05:30", 4),
+        ("yyyy-MM-dd'T'HH:mm:ss.SSSXXX", "2026-03-01T10:20:30.123Z", 10),
+        ("yyyy-MM-dd HH:mm:ss,SSSZ", "2026-03-01 10:20:30,123-0830", 18),
+        ("ISO8601_OFFSET_DATE_TIME_HH", "2026-03-01T10:20:30,123+01", 9),
+    ],
+)
+def test_a_line_may_tell_how_far_its_time_is_from_utc(
+    parse: Parse, form: str, time: str, hour: int
+) -> None:
+    pattern = f"%d{{{form}}} %p %m (%c)%n"
+    written = line(json_text()).replace(START, time)
+    (row,) = parse(written, layout=pattern, time_zone="Europe/Berlin")
+    minute = 50 if "30" in time[23:] else 20
+    assert (row["outcome"], row["time"]) == (
+        REQUEST,
+        datetime(2026, 3, 1, hour, minute, 30, 123000),  # noqa: DTZ001
+    )
+
+
 def test_the_broker_is_the_setting_if_there_is_one(parse: Parse) -> None:
     assert [row["broker"] for row in parse(line(json_text()), broker="b1")] == ["b1"]
 

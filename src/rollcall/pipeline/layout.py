@@ -42,6 +42,9 @@ DATES = {
     "ISO8601_BASIC": "yyyyMMdd HHmmss,SSS",
     "ISO8601_PERIOD": "yyyy-MM-dd HH:mm:ss.SSS",
     "COMPACT": "yyyyMMddHHmmssSSS",
+    "ISO8601_OFFSET_DATE_TIME_HH": "yyyy-MM-dd HH:mm:ss,SSSx",
+    "ISO8601_OFFSET_DATE_TIME_HHMM": "yyyy-MM-dd HH:mm:ss,SSSxx",
+    "ISO8601_OFFSET_DATE_TIME_HHCMM": "yyyy-MM-dd HH:mm:ss,SSSxxx",
 }
 PARTS = {"yyyy": 4, "uuuu": 4, "MM": 2, "dd": 2, "HH": 2, "mm": 2, "ss": 2}
 PART_NAMES = {"yyyy": "year", "uuuu": "year", "MM": "month", "dd": "day", "HH": "hour",
@@ -49,6 +52,8 @@ PART_NAMES = {"yyyy": "year", "uuuu": "year", "MM": "month", "dd": "day", "HH": 
 LAST_PARTS, LESS_PARTS, SHORT_PARTS = (
     re.compile(regex) for regex in (r"[1-9]\d*", r"-[1-9]\d*", r"(\d+)\.")
 )
+OFFSET = re.compile(r"Z{1,3}|X{1,3}|x{1,3}")
+OFFSET_REGEX = r"(?<offset>Z|[+\-]\d\d(?::?\d\d)?)"
 DATE_TOKEN = re.compile(r"'([^']*)'|yyyy|uuuu|MM|dd|HH|mm|ss|S+|[a-zA-Z]+|.")
 
 
@@ -65,6 +70,8 @@ class Layout:
     logger: str
     """How the layout writes the name of the request logger."""
     time_zone: str | None
+    has_offset: bool
+    """Every line tells how far its time is from UTC."""
     is_default: bool
 
     @property
@@ -100,6 +107,7 @@ def compile_layout(pattern: str) -> Layout:
         put_end=f"${{message}} ({logger})" if late and after else "${message}",
         logger=written_logger(pieces),
         time_zone=zone,
+        has_offset=OFFSET_REGEX in date_regex,
         is_default=pattern.removesuffix("%n") == DEFAULT_PATTERN.removesuffix("%n"),
     )
 
@@ -157,6 +165,9 @@ def compile_date(pattern: str, options: str) -> tuple[str, str, str | None]:
         elif text.startswith("S"):
             seen.add("fraction")
             regex += rf"(?<fraction>\d{{3}})\d{{{len(text) - 3}}}" if len(text) >= 3 else r"\d+"
+        elif OFFSET.fullmatch(text) and "offset" not in seen:
+            seen.add("offset")
+            regex += OFFSET_REGEX
         elif text[0] == "'":
             regex += re.escape(token[1] or "'")
         elif text.isalpha():
@@ -169,6 +180,8 @@ def compile_date(pattern: str, options: str) -> tuple[str, str, str | None]:
         raise layout_error(pattern, f"the date has no {', '.join(sorted(missing))}")
     fraction = "${fraction}" if "fraction" in seen and "SSS" in form else "000"
     put = f"${{year}}-${{month}}-${{day}} ${{hour}}:${{minute}}:${{second}},{fraction}"
+    if "offset" in seen:
+        return regex, put, "UTC"
     return regex, put, given[1] if len(given) > 1 else None
 
 
@@ -190,5 +203,5 @@ def layout_error(pattern: str, why: str) -> ConfigError:
     return ConfigError(
         f"the layout {pattern!r} cannot be used: {why}",
         hint=f"give the pattern of the broker's log4j settings, such as {DEFAULT_PATTERN!r}; "
-        "dates are made of yyyy MM dd HH mm ss SSS",
+        "dates are made of yyyy MM dd HH mm ss SSS, and perhaps XXX or Z",
     )

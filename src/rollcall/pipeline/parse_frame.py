@@ -66,6 +66,7 @@ def with_frame(lines: DataFrame, settings: SourceSettings) -> DataFrame:
         .withColumn("words", F.split("text", " ", WORDS))
         .withColumns({"date": date, "time": time, "level": F.when(level.isin(*LEVELS), level)})
         .transform(with_instant, settings.zone)
+        .transform(less_offset, layout)
         .withColumn("kind", F.when(completed & request.startswith("request:"), kind))
         .withColumn("payload", F.when(is_whole, payload_of(layout)))
         .withColumn("reason", reason_of_frame(layout))
@@ -105,7 +106,19 @@ def in_kafkas_layout(lines: DataFrame, layout: Layout) -> DataFrame:
         .when(text.rlike(layout.start), F.regexp_replace(text, layout.start, layout.put_start))
         .otherwise(F.regexp_replace(text, layout.end, layout.put_end))
     )
-    return lines.withColumn("text", put).transform(in_a_new_method)
+    offset = F.when(text.rlike(layout.start), F.regexp_replace(text, layout.start, "${offset}"))
+    told = {"offset": offset} if layout.has_offset else {}
+    return lines.withColumns({"text": put, **told}).transform(in_a_new_method)
+
+
+def less_offset(framed: DataFrame, layout: Layout) -> DataFrame:
+    """The same instant in UTC, if the line tells how far it is from it: `+05:30`, `-0800`, `Z`."""
+    if not layout.has_offset:
+        return framed
+    digits = F.rpad(F.translate("offset", ":Z", ""), 5, "0").try_cast("int")
+    hours, minutes = (digits / 100).cast("bigint"), digits % 100
+    ahead = F.coalesce(hours * 60 + minutes, F.lit(0)) * 60_000_000
+    return framed.withColumn("instant", F.col("instant") - ahead).drop("offset")
 
 
 def with_instant(framed: DataFrame, zone: str) -> DataFrame:
