@@ -120,6 +120,18 @@ def test_the_loss_of_a_short_gzip_is_told_too(
     assert column(tables, "files", "lost") == [what]
 
 
+@pytest.mark.parametrize("count", [40, 300], ids=["short", "longer than 64 KB"])
+def test_zero_bytes_behind_a_gzip_are_no_loss(
+    spark: SparkSession, tables: Path, tmp_path: Path, count: int
+) -> None:
+    padded = tmp_path / "a.log.gz"
+    padded.write_bytes(gzip.compress(lines(count).encode()) + b"\x00" * 512)
+    make_old(padded)
+    result = read(spark, tables, padded, put(tmp_path / "b.log.gz", lines(9, first=count)))
+    assert (result.counts.requests, result.lost) == (count + 9, ())
+    assert read(spark, tables, padded).already == 1
+
+
 def test_a_gzip_whose_last_line_is_not_whole_counts_the_whole_ones(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:

@@ -108,17 +108,17 @@ def _gzip_was_whole(place: Place, each: Tally) -> bool:
 
 
 def find_broken(readings: Sequence[Reading], place_of: Callable[[str], Place]) -> list[Reading]:
-    """Gzips that break off: unpack each, here, as Spark did not say which it was."""
+    """Gzips that break off: unpack each, here, as Spark did not say which it was. All of them, if
+    we can read what Spark cannot."""
+    packed = [reading for reading in readings if reading.content.gzip and not reading.copy]
     broken = []
-    for reading in readings:
-        if not reading.content.gzip or reading.copy:
-            continue
+    for reading in packed:
         try:
             for _ in unpacked(place_of(reading.path), reading.path, gzip=True):
                 pass
         except BrokenGzipError:
             broken.append(reading)
-    return broken
+    return broken or packed
 
 
 def with_copies(readings: Sequence[Reading], broken: Sequence[Reading]) -> list[Reading]:
