@@ -40,8 +40,9 @@ def java_may_end() -> Iterator[None]:
     except (Py4JNetworkError, ConnectionError) as error:
         raise SparkError(
             "Java, in which Spark runs, ended all at once",
-            hint="was it killed, perhaps as memory ran out? run the same command again: nothing "
-            "is lost, and nothing will be counted twice",
+            hint="was it killed, perhaps as memory ran out? run the same command again, with more "
+            "memory (--conf spark.driver.memory=4g) if it happens twice: nothing is lost, and "
+            "nothing will be counted twice",
         ) from error
 
 
