@@ -71,6 +71,11 @@ def test_another_product_is_not_called_apache_kafka() -> None:
     assert result.code == 3, "nothing that is known fits"
 
 
+def test_a_dash_is_standard_input() -> None:
+    text = '{"errorCode": 7, "apiKeys": []}'
+    assert rollcall("identify", "-", stdin=text) == rollcall("identify", stdin=text)
+
+
 def test_an_answer_that_tells_nothing_is_exit_code_3() -> None:
     result = rollcall("identify", stdin='{"errorCode": 7, "apiKeys": []}')
     assert result.code == 3

@@ -25,6 +25,7 @@ from rollcall.cli.output import print_json, print_lines
 from rollcall.errors import RollcallError
 
 NOTHING_FITS = 3
+STDIN = Path("-")
 FORM = "rollcall-identify/1"
 MOST_SHOWN = 5
 SIGNS = {
@@ -45,7 +46,7 @@ SIGNS = {
 def identify(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="A file with the answer as JSON; else from stdin."),
+        typer.Argument(metavar="FILE", help="A file with the answer as JSON; - or none: stdin."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -56,7 +57,7 @@ def identify(
 
     Example: rollcall identify answer.json
     """
-    answer = read_answer(_text(file))
+    answer = read_answer(_text(None if file == STDIN else file))
     guess = identify_release(
         answer.ranges,
         supported_features=answer.supported,
