@@ -60,6 +60,8 @@ class Owners:
         """The first rule that fits; without one, the principal. `client_ids` are all of them,
         where the client has too many to show."""
         who = client.principal
+        if not self.rules:
+            return who
         if who not in self._by_principal:
             fitting = [it for it in self.rules if _is_for(it, who)]
             self._by_principal[who] = _Lines(fitting)

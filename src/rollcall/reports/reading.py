@@ -107,6 +107,11 @@ class Reader:
             queries.append(AS_MONTHS.format(days=self._union(DAY_USAGE, days)))
         return self._union(MONTH_USAGE, queries)
 
+    @property
+    def cuts_months(self) -> bool:
+        """Whether a month lies in the window in part."""
+        return bool(self._ends("month"))
+
     def months(self) -> str:
         """Usage of months that reach into the window, whole: everybody in it is there, and others
         may be. Empty where that would have to be added up first."""

@@ -39,8 +39,9 @@ IDENTITIES = """
 CREATE TABLE identities AS
 SELECT hash({identity}) AS id, hash({identity}) AS part, {any_identity}, false AS inferred,
   CAST(NULL AS VARCHAR[]) AS other_names
-FROM {told} WHERE hash({identity}) IN (SELECT id FROM used) GROUP BY hash({identity})
+FROM {told} WHERE {in_window} GROUP BY hash({identity})
 """
+IN_WINDOW = "hash({identity}) IN (SELECT id FROM used)"
 SEEN = """
 CREATE TABLE seen AS
 SELECT id AS part, api_key, api_version, requests, first_seen, last_seen, days FROM used
@@ -149,7 +150,8 @@ def make_sightings(reader: Reader, *more: str) -> None:
     months = reader.months()
     wanted = more if months else (*more, words["any_identity"])
     reader.run(USED.format(**words, more="".join(f", {it}" for it in wanted)))
-    reader.run(IDENTITIES.format(**words, told=months or "used"))
+    in_window = IN_WINDOW.format(**words) if months and reader.cuts_months else "true"
+    reader.run(IDENTITIES.format(**words, told=months or "used", in_window=in_window))
     reader.run(SEEN)
     reader.run(TOLD.format(**words))
     if reader.rows(IN_PART.format(**words)):
