@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from rollcall.cli.app import app
 from rollcall.cli.report_files import csv_cell
-from rollcall.errors import RollcallError
+from rollcall.errors import ConfigError, RollcallError
 from tests.reports.making import Made, hour
 
 HOSTILE = "<script>document.title='owned'</script>\x1b[31m\u202e"
@@ -80,6 +80,11 @@ def test_then_the_evidence_and_what_to_do(tables: Path) -> None:
 )
 def test_the_exit_code_is_for_scripts(tables: Path, arguments: list[str], code: int) -> None:
     assert run("impact", "--tables", tables, *arguments)[0] == code
+
+
+def test_tables_that_are_not_there_break_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="there are no tables"):  # which ends with 2
+        run("impact", "--tables", tmp_path, "--target", "4.0.1")
 
 
 def test_where_all_is_well_it_is_0(tmp_path: Path) -> None:

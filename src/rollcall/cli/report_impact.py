@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +16,7 @@ from rollcall.cli import report_evidence as say
 from rollcall.cli import report_words as words
 from rollcall.cli.report_answer import CLIENT, Answer, show
 from rollcall.cli.report_options import AskedOfClients, with_options
+from rollcall.errors import ConfigError, RollcallError
 from rollcall.reports import shapes
 from rollcall.reports.findings import Verdict
 from rollcall.reports.flat import flat_basis, flat_impact
@@ -21,7 +24,17 @@ from rollcall.reports.impact import MIN_DAYS, ClientImpact, Impact
 from rollcall.reports.reading import open_tables
 
 
+@contextmanager
+def telling_apart() -> Iterator[None]:
+    """A report that cannot be made is a wrong call: 1 would tell a gate that something breaks."""
+    try:
+        yield
+    except RollcallError as error:
+        raise ConfigError(error.message, hint=error.hint) from error
+
+
 @with_options
+@telling_apart()
 def report_impact(
     asked: AskedOfClients,
     target: Annotated[str, typer.Option(help="The release to upgrade to, as in 4.0.1.")],
@@ -46,7 +59,7 @@ def report_impact(
     """Tell which clients break when the brokers are upgraded, why, and what to do about it.
 
     Exit code: 1 something breaks; 3 something is at risk or undecided, or too little was heard;
-    0 otherwise.
+    2 it could not be told; 0 otherwise.
 
     Example: rollcall report impact --tables tables --target 4.0.1
     """
