@@ -3,12 +3,14 @@
 import gzip
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from rollcall.pipeline.errors import NotALogError, PipelineError
+from rollcall.pipeline.inputs import Input, prepare
 from rollcall.pipeline.recipes import request_logs
 from rollcall.pipeline.settings import SourceSettings
 from rollcall.tables.columns import TABLES
@@ -251,6 +253,22 @@ def test_a_line_that_is_neither_a_request_nor_skipped_nor_rejected_stops_the_bat
     with pytest.raises(PipelineError, match="4 lines, but 3 requests, 0 skipped and 0 rejected"):
         read(spark, tables, log, recipe=replace(good, count_files=count_one_more))
     assert read_tables(LocalStore(tables)).live == ()
+
+
+def test_a_log_that_is_rolled_as_spark_begins_is_read_under_its_new_name(
+    spark: SparkSession, tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = put(tmp_path / "logs" / "kafka-request.log.1", lines(20))
+
+    def roll(*given: Any) -> list[Input]:
+        inputs = prepare(*given)
+        if log.exists():
+            log.rename(log.with_suffix(".2"))
+        return inputs
+
+    monkeypatch.setattr("rollcall.pipeline.batch.prepare", roll)
+    assert read(spark, tables, log.parent).counts.requests == 20
+    assert requests(tables) == 20
 
 
 def test_nothing_is_left_of_copies(spark: SparkSession, tables: Path, tmp_path: Path) -> None:

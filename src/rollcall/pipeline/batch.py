@@ -100,18 +100,18 @@ def _sum_and_commit(job: Job, attempt: Attempt, inputs: Sequence[Input]) -> Outc
     addresses = [address for each in inputs for address in each.addresses]
     if not addresses:  # gzips that break off before the end of their first line
         return _commit(job, attempt, None, None, tally(inputs, ()))
-    lines = read_lines(job.spark, addresses, cluster=job.cluster, broker=job.broker)
-    sums = job.recipe.sum_lines(lines).persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        with explained(job.writer.store.address):
+    with explained(job.writer.store.address):
+        lines = read_lines(job.spark, addresses, cluster=job.cluster, broker=job.broker)
+        sums = job.recipe.sum_lines(lines).persist(StorageLevel.MEMORY_AND_DISK)
+        try:
             counted = job.recipe.count_files(sums).collect()
             check_lines(row.asDict() for row in counted)
             tallies = tally(inputs, counted)
             if unwhole := check_whole(tallies, job.place_of):
                 raise UnwholeError(unwhole)
             return _commit(job, attempt, lines, sums, tallies)
-    finally:
-        sums.unpersist()
+        finally:
+            sums.unpersist()
 
 
 def _commit(
