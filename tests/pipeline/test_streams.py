@@ -1,7 +1,10 @@
 """Streams make the same tables as runs, from a folder or a topic, each line once."""
 
+import gzip
 import json
+import random
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,11 +23,12 @@ from rollcall.pipeline.run import Result
 from rollcall.pipeline.settings import SourceSettings
 from rollcall.pipeline.topic import Topic, topic_lines
 from rollcall.pipeline.topic_stream import TopicStream
+from rollcall.tables.columns import TABLES
 from rollcall.tables.errors import TablesError
 from rollcall.tables.folder import make_tables, read_tables
 from rollcall.tables.stores import LocalStore
 from rollcall.tables.writers import open_writer
-from tests.pipeline.running import line, lines, put, read, requests, rows, sums
+from tests.pipeline.running import line, lines, make_old, put, read, requests, rows, sums
 
 
 @contextmanager
@@ -69,6 +73,46 @@ def test_a_stream_ends_when_it_is_told_to(spark: SparkSession, tmp_path: Path) -
         stream = FolderStream(a_job, [str(tmp_path / "logs")], lambda _: None, lambda _: stop.set())
         stream.until(stop, 0.1)
     assert requests(tmp_path / "tables") == 3
+
+
+def log_and_roll(folder: Path, ended: threading.Event, rolls: int) -> None:
+    """As a broker does, and who packs what was rolled; every line has a client of its own."""
+    chance, number = random.Random(7), 0
+    active, rolled = folder / "kafka-request.log", []
+    for turn in range(rolls):
+        with active.open("a") as log:
+            for _ in range(chance.randint(1, 40)):
+                log.write(line(number, client=f"app-{number}") + "\n")
+                number += 1
+        rolled.append(active.rename(folder / f"kafka-request.log.2026-03-01-{turn:02}"))
+        make_old(rolled[-1])
+        if chance.random() < 0.5:
+            plain = rolled.pop(chance.randrange(len(rolled)))
+            packed = put(plain.with_name("packing"), gzip.compress(plain.read_bytes()))
+            packed.rename(f"{plain}.gz")
+            plain.unlink()
+        time.sleep(chance.random() / 4)
+    (folder / "lines").write_text(str(number))
+    ended.set()
+
+
+def test_a_folder_in_which_logs_are_rolled_and_packed_all_the_time_loses_no_line(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    logs, tables, ended = tmp_path / "logs", tmp_path / "tables", threading.Event()
+    logs.mkdir()
+    broker = threading.Thread(target=log_and_roll, args=(logs, ended, 60))
+    with job(spark, tables) as a_job:
+        stream = FolderStream(a_job, [str(logs)], lambda _: None, lambda _: None)
+        broker.start()
+        stream.until(ended, 0.1)
+        broker.join(60)
+        written = int((logs / "lines").read_text())
+        (logs / "lines").unlink()
+        stream.once()
+    assert requests(tables) == written
+    clients = [column.name for column in TABLES["usage"].columns].index("client_id")
+    assert len({row[clients] for row in rows(tables, "usage")}) == written
 
 
 TOPIC = Topic.parse("kafka://localhost:9092/logs")
