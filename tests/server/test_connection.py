@@ -41,6 +41,7 @@ def unsupported(api_key: int, version: int, correlation_id: int = 9) -> bytes:
         (METADATA, -1, "Metadata (key 3) version -1, supported is 0-13"),
         (FETCH, 4, "Fetch (key 1) version 4, supported is no version of it"),
         (17, 1, "SaslHandshake (key 17) version 1, supported is no version of it"),
+        (16, 4, "ListGroups (key 16) version 4, supported is no version of it"),
         (999, 0, "an unknown API (key 999) version 0, supported is no version of it"),
         (-5, 0, "an unknown API (key -5) version 0, supported is no version of it"),
     ],

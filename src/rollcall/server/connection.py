@@ -14,6 +14,7 @@ from collections.abc import Awaitable
 from struct import Struct
 from typing import TYPE_CHECKING
 
+from rollcall.catalog.apis import known_apis
 from rollcall.protocol.errors import RemoteProtocolError
 from rollcall.protocol.framing import frame
 from rollcall.protocol.headers import Request, read_request, write_response
@@ -173,7 +174,7 @@ class Connection(Link):
     def _refuse_unsupported(self, request: Request) -> None:
         """KIP-35: closed as Kafka does, or answered with the correlation id alone."""
         listener, key = self._listener, request.api_key
-        api = listener.dialect.apis.get(key)
+        api = listener.dialect.apis.get(key) or known_apis().get(key)
         self._refuse(
             Reason.UNSUPPORTED_REQUEST,
             "%s sent %s (key %d) version %d, supported is %s",
