@@ -27,6 +27,11 @@ from rollcall.tables.errors import TablesError
             SparkError,
             "Spark failed: java.lang.OutOfMemoryError: Java heap space",
         ),
+        (
+            "[CAST_INVALID_INPUT] 'a' cannot be cast.\n== SQL (line 1) ==\ncast(x)\n^^^^^^^",
+            SparkError,
+            "Spark failed: [CAST_INVALID_INPUT] 'a' cannot be cast.",
+        ),
         ("", SparkError, "Spark failed: it did not say why"),
     ],
 )

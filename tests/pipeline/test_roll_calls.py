@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pyspark.sql import SparkSession
 
 from rollcall.pipeline.recipes import ROLL_CALLS
@@ -94,3 +95,48 @@ def test_a_line_of_something_else_is_rejected(spark: SparkSession, tmp_path: Pat
     counts = read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text))
     assert (counts.lines, counts.skipped, counts.rejected) == (5, 3, 2)
     assert counts.reasons == {"not a line of a roll call": 2}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"api_versions": {"ranges": {"abc": [0, 13]}}},
+        {"api_versions": {"ranges": {"3": [0]}}},
+        {"api_versions": {"ranges": {"3": None}}},
+        {"time_ms": 2**63 - 1},
+        {"time_ms": 10**16},
+        {"time_ms": -(10**14)},
+    ],
+)
+def test_a_damaged_line_is_rejected_and_the_others_are_read(
+    spark: SparkSession, tmp_path: Path, damage: dict[str, Any]
+) -> None:
+    text = told(0) + told(1, **damage) + told(2)
+    counts = read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text))
+    assert (counts.skipped, counts.rejected) == (2, 1)
+    (row,) = brokers(tmp_path / "tables")
+    assert row["answers"] == 2
+
+
+@pytest.mark.parametrize("start", [2**63 - 1, -(2**63), 10**16])
+def test_536_4_a_start_time_beyond_the_calendar_is_none(
+    spark: SparkSession, tmp_path: Path, start: int
+) -> None:
+    text = told(0, start_time={"ms": start, "source": "reported"})
+    read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text))
+    (row,) = brokers(tmp_path / "tables")
+    assert row["start_time"] is None
+
+
+def test_a_rejected_line_shows_no_secret_and_no_bytes_that_are_no_text(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    wrong = b'\xff\xfesasl.jaas.config=password="hunter2" \xc3\xa9\n'
+    file = tmp_path / "rolls.jsonl"
+    file.write_bytes(told(0).encode() + wrong + told(1).encode())
+    read_rolls(spark, tmp_path / "tables", file)
+    names = [column.name for column in TABLES["rejects"].columns]
+    (row,) = rows(tmp_path / "tables", "rejects")
+    reject = dict(zip(names, row, strict=True))
+    assert "hunter" not in reject["piece"]
+    assert reject["length"] == len(wrong) - 1

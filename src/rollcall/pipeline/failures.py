@@ -75,4 +75,4 @@ def _whole_story(error: Exception) -> str:
 def _gist(told: str) -> str:
     lines = [line.strip() for line in told.splitlines() if line.strip()]
     causes = [line for line in lines if re.match(r"(Caused by: )?[\w.$]+(Exception|Error)\b", line)]
-    return (causes or lines or ["it did not say why"])[-1][:300]
+    return (causes[-1:] or lines or ["it did not say why"])[0][:300]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+
+from rollcall.pipeline.parse import utc
+from rollcall.pipeline.sums import LONGEST_PIECE, without_secrets
 
 FORM = "rollcall-broker/1"
 NO_ROLL_CALL = "not a line of a roll call"
-PIECE = 120
+LATEST_MS = 253_402_300_799_999
+"""The end of the calendar, with the year 9999."""
 
 LINE = """
   form STRING, time_ms BIGINT, cluster_id STRING, id INT, host STRING, port INT, rack STRING,
@@ -20,24 +24,29 @@ LINE = """
 
 RANGES = """
   array_sort(transform(map_entries(told.api_versions.ranges), entry -> named_struct(
-    'api_key', CAST(entry.key AS INT), 'min_version', entry.value[0], 'max_version', entry.value[1]
+    'api_key', try_cast(entry.key AS INT),
+    'min_version', get(entry.value, 0), 'max_version', get(entry.value, 1)
   )))
 """
+WHOLE = "forall(ranges, range -> range.api_key + range.min_version + range.max_version IS NOT NULL)"
 
 
 def read_roll_calls(lines: DataFrame) -> DataFrame:
-    """The lines with `told`, null where a line is none of a roll call."""
-    told = F.from_json("value", LINE)
-    fits = (told["form"] == FORM) & told["time_ms"].isNotNull()
-    return lines.withColumn("told", F.when(fits, told))
+    """The lines with `told` and `ranges`, `told` null where a line is none of a roll call."""
+    told = F.col("told")
+    fits = (told["form"] == FORM) & told["time_ms"].between(0, LATEST_MS)
+    return (
+        lines.withColumn("told", F.from_json("value", LINE))
+        .withColumn("ranges", F.expr(RANGES))
+        .withColumn("told", F.when(fits & F.coalesce(F.expr(WHOLE), F.lit(True)), told))
+    )
 
 
 def called_brokers(told: DataFrame) -> DataFrame:
     """A row per broker and roll call."""
-    seen = F.timestamp_millis("told.time_ms").cast("timestamp_ntz")
-    start = F.timestamp_millis("told.start_time.ms").cast("timestamp_ntz")
+    seen = moment("told.time_ms")
     return told.where("told IS NOT NULL").select(
-        F.date_trunc("hour", seen).alias("hour"),
+        F.date_trunc("hour", seen).cast("timestamp_ntz").alias("hour"),
         F.coalesce("cluster", "told.cluster_id").alias("cluster"),
         F.coalesce("broker", "told.host").alias("broker"),
         F.lit("roll call").alias("source"),
@@ -51,12 +60,18 @@ def called_brokers(told: DataFrame) -> DataFrame:
         F.col("told.software.version").alias("software_version"),
         F.col("told.software.source").alias("software_source"),
         F.col("told.software.candidates").alias("candidates"),
-        start.alias("start_time"),
-        F.expr(RANGES).alias("ranges"),
+        moment("told.start_time.ms").alias("start_time"),
+        "ranges",
         F.lit(1).alias("answers"),
         seen.alias("first_seen"),
         seen.alias("last_seen"),
     )
+
+
+def moment(millis: str) -> Column:
+    """Null for a time beyond the calendar: a broker may tell any number as its start."""
+    ms = F.col(millis)
+    return utc(F.when(ms.between(0, LATEST_MS), ms) * 1000)
 
 
 def count_files(told: DataFrame) -> DataFrame:
@@ -67,8 +82,8 @@ def count_files(told: DataFrame) -> DataFrame:
         F.lit(0).alias("requests"),
         F.count_if(F.col("told").isNotNull()).alias("skipped"),
         bad.alias("rejected"),
-        F.min(F.timestamp_millis("told.time_ms").cast("timestamp_ntz")).alias("first_time"),
-        F.max(F.timestamp_millis("told.time_ms").cast("timestamp_ntz")).alias("last_time"),
+        F.min(moment("told.time_ms")).alias("first_time"),
+        F.max(moment("told.time_ms")).alias("last_time"),
         F.lit(0).alias("levels"),
         F.lit(0).alias("forms"),
         F.sum(F.octet_length("value") + 1).alias("bytes_read"),
@@ -83,8 +98,8 @@ def select_rejects(told: DataFrame) -> DataFrame:
         "position",
         F.lit(NO_ROLL_CALL).alias("reason"),
         F.lit(1).alias("lines"),
-        F.length("value").alias("length"),
-        F.substring("value", 1, PIECE).alias("piece"),
+        F.octet_length("value").alias("length"),
+        without_secrets(F.substring("value", 1, LONGEST_PIECE)).alias("piece"),
     )
 
 
