@@ -34,6 +34,8 @@ PRINCIPALS = (
     "User:CN=a,securityProtocol:SSL,principal:User:b",
     "Group:x=y,z=w",
     "User:",
+    "User:ends like a line },",
+    'User:ends like an object "},',
 )
 ADDRESSES = (
     ("10.1.0.9:9093", "10.1.2.3:51015"),

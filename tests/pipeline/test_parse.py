@@ -188,19 +188,32 @@ def test_511_8_an_api_versions_line_names_its_client_in_the_body(parse: Parse) -
         + f"responseQueueTime:0.06,sendTime:0.2,{WHO},listener:PLAINTEXT"
     )
     named = NAMED_JSON % "apache-kafka-java"
-    good, replaced, invalid, refused, of_24 = parse(
+    more = named.replace("}", ',"clusterId":null,"nodeId":-1}')
+    good, with_more, replaced, invalid, refused, of_24 = parse(
         line(json_text(18, 4, named, ANSWER)),
+        line(json_text(18, 5, more, ANSWER)),
         line(json_text(18, 4, named, ANSWER, name="older")),
         line(json_text(18, 4, NAMED_JSON % "-no-", ANSWER)),
         line(json_text(18, 99, "{}", ANSWER.replace('"errorCode":0', '"errorCode":35'))),
         line(text),
     )
-    assert [row["software_name"] for row in (good, replaced, invalid, refused, of_24)] == [
-        "apache-kafka-java", "apache-kafka-java", None, None, "sarama"
-    ]  # fmt: skip
+    assert {row["software_name"] for row in (good, with_more, replaced)} == {"apache-kafka-java"}
+    assert [row["software_name"] for row in (invalid, refused, of_24)] == [None, None, "sarama"]
+    assert with_more["software_version"] == good["software_version"] is not None
     assert [tuple(each) for each in good["ranges"]] == [(0, 0, 13), (1, 4, 18)]
     assert [tuple(each) for each in of_24["ranges"]] == [(0, 0, 8), (1, 0, 11)]
     assert refused["ranges"] is None
+
+
+def test_a_client_that_calls_itself_unknown_has_no_name_on_any_line(parse: Parse) -> None:
+    """A Java client whose jar was packed anew does not know its version, and says so."""
+    body = '{"clientSoftwareName":"%s","clientSoftwareVersion":"unknown"}'
+    java, nobody = parse(
+        line(json_text(18, 4, body % "apache-kafka-java", ANSWER)),
+        line(json_text(18, 4, body % "unknown", ANSWER)),
+    )
+    assert (java["software_name"], java["software_version"]) == ("apache-kafka-java", None)
+    assert (nobody["software_name"], nobody["software_version"]) == (None, None)
 
 
 @pytest.mark.parametrize("form", ["C", "E", "F", "G", "H"])

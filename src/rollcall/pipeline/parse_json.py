@@ -28,8 +28,9 @@ from rollcall.pipeline.parse_marks import (
 SHAPE = "H"
 REQUEST = ',"request":'
 CONNECTION = ',"connection":"'
-EXTRAS = '},"'
-"""Comes before the fields that only some lines have, and nowhere else in a tail."""
+EXTRAS = r'\},"(?=\w)'
+"""Comes before the fields that only some lines have, and nowhere else in a tail: behind a text that
+ends like it comes a comma."""
 
 NAMES = {TOTAL: '"totalTimeMs":', THROTTLE: '"throttleTimeMs":', WHO: '"securityProtocol":'}
 """What stands at these places of a tail."""
@@ -41,9 +42,8 @@ REPLICA_FIRST, CLUSTER_FIRST = f'{REQUEST}{{"replica', f'{REQUEST}{{"clusterId'
 """How a body begins that says which replica asks."""
 REPLICA_BYTES = len(f'{REPLICA_FIRST}State":{{"replicaId":-2147483648,')
 # These begin with literal text, as Java then skips ahead to it.
-TOLD = (
-    rf'{REQUEST}\{{("clientSoftwareName":"{NAME}","clientSoftwareVersion":"{NAME}")\}},"response":'
-)
+# More fields may follow, as from version 5 on.
+TOLD = rf'{REQUEST}\{{("clientSoftwareName":"{NAME}","clientSoftwareVersion":"{NAME}")[,}}]'
 ANSWERED = ',"response":{"errorCode":0,"apiKeys":'
 ANSWER = rf"{re.escape(ANSWERED)}\[([^\]]*)\]"
 REPLICA = rf'{REQUEST}\{{(?:"clusterId":"[^"]*",)?"replica(?:State":\{{"replicaI|I)d":(-?\d+)'
@@ -124,7 +124,7 @@ def take_tail(pieces: Column) -> Column:
 
 
 def find_tail(taken: Column, payload: Column) -> Column:
-    behind = F.substring_index(F.substring_index(payload, CONNECTION, -1), EXTRAS, 1)
+    behind = F.get(F.split(F.substring_index(payload, CONNECTION, -1), EXTRAS, 2), 0)
     sure = F.concat(F.lit(CONNECTION), behind)
     return F.when(taken.startswith(CONNECTION), taken).otherwise(sure)
 
