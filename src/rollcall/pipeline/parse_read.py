@@ -162,7 +162,7 @@ def is_replica(settings: SourceSettings) -> Column:
 def software(what: str, known: Column) -> Column:
     """What an ApiVersions request tells, else what the broker knew of the connection; a
     forwarded request came on a connection of another broker."""
-    said = F.coalesce(F.col(f"told_{what}"), nullif(known, "unknown"))
+    said = nullif(F.coalesce(F.col(f"told_{what}"), known), "unknown")
     return F.when(~F.col("forwarded"), said)
 
 
