@@ -35,9 +35,11 @@ from tests.server.wire import (
     named,
     only_listener,
     request,
+    response,
     served,
 )
 
+PRODUCE = 0
 FRAME = re.compile(
     r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] (DEBUG|INFO) Completed request:(.*)"
     r" \(kafka\.request\.logger\)"
@@ -135,6 +137,33 @@ async def test_511_8_text_lines_are_those_that_came_of_the_kip(tmp_path: Path) -
     )
     assert (first["name"], second["name"], second["software"]) == ("unknown", "tester", "1.0")
     assert second["response"].startswith("{throttle_time_ms=0,brokers=[{node_id=1,")
+
+
+async def test_511_8_a_text_line_of_produce_tells_how_many_partitions_and_no_more(
+    tmp_path: Path,
+) -> None:
+    produce = request("Produce")
+    topics = [
+        produce.TopicProduceData(
+            name=name,
+            partition_data=[
+                produce.PartitionProduceData(index=index, records=b"secret") for index in range(2)
+            ],
+        )
+        for name in ("orders", "bills")
+    ]
+    body = produce.replace(transactional_id="tx", acks=-1, timeout_ms=1500, topic_data=topics)
+    config = logged(tmp_path, format=RequestLogFormat.TEXT)
+    handlers = {PRODUCE: lambda _: response("Produce")}
+    async with (
+        served(config, handlers=handlers) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        await peer.ask(PRODUCE, 9, body)
+    (message,) = messages(tmp_path)
+    found = TEXT.fullmatch(message)
+    assert found is not None
+    assert found["request"] == "{acks=-1,timeout=1500,numPartitions=4}"
 
 
 @pytest.mark.parametrize("form", RequestLogFormat)

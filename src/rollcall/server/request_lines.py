@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from rollcall.catalog.apis import known_apis
+from rollcall.protocol.conversation import PRODUCE_KEY
 from rollcall.protocol.dialects import Dialect
 from rollcall.protocol.messages import Message
 from rollcall.protocol.rendering import json_form, one_line, struct_form
@@ -93,8 +94,7 @@ def _json_message(completed: Completed) -> str:
 def _text_message(completed: Completed) -> str:
     request, connection, dialect = completed.request, completed.connection, completed.dialect
     api = dialect.apis[request.api_key]
-    body, answer, times = _body(completed), completed.answer, completed.times()
-    shown = struct_form(body, dialect, api.request.name, request.api_version) if body else "{}"
+    answer, times = completed.answer, completed.times()
     response = ""
     if answer:
         response = struct_form(answer, dialect, api.response.name, completed.answer_version)
@@ -102,7 +102,7 @@ def _text_message(completed: Completed) -> str:
     return (
         f"RequestHeader(apiKey={_enum_name(dialect, request.api_key)}, "
         f"apiVersion={request.api_version}, clientId={client_id}, "
-        f"correlationId={request.correlation_id}) -- {shown},response:{response} "
+        f"correlationId={request.correlation_id}) -- {_text_body(completed)},response:{response} "
         f"from connection {connection.id};totalTime:{times.total},requestQueueTime:0.0,"
         f"localTime:{times.local},remoteTime:0.0,throttleTime:0,responseQueueTime:0.0,"
         f"sendTime:{times.send},securityProtocol:{connection.security_protocol},"
@@ -110,3 +110,14 @@ def _text_message(completed: Completed) -> str:
         f"clientInformation:ClientInformation(softwareName={completed.software[0]}, "
         f"softwareVersion={completed.software[1]})"
     )
+
+
+def _text_body(completed: Completed) -> str:
+    body, request, dialect = _body(completed), completed.request, completed.dialect
+    if body is None:
+        return "{}"
+    if request.api_key == PRODUCE_KEY:  # the one that Kafka draws together: there may be thousands
+        partitions = sum(len(topic.partition_data) for topic in body.topic_data)
+        return f"{{acks={body.acks},timeout={body.timeout_ms},numPartitions={partitions}}}"
+    name = dialect.apis[request.api_key].request.name
+    return struct_form(body, dialect, name, request.api_version)
