@@ -1,7 +1,9 @@
-"""The settings of a session, without starting one."""
+"""The settings of a session, and how Java ends."""
 
 import os
 import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 from tempfile import gettempdir
@@ -9,6 +11,22 @@ from tempfile import gettempdir
 import pytest
 
 from rollcall.pipeline.session import QUICK_START, SessionConfig, forget_unused, java_version
+
+FORGET_AFTER_THE_END = """
+import gc, time
+from rollcall.pipeline.session import SessionConfig, end_java, open_session
+
+with open_session(SessionConfig(master="local[1]", small=True)) as spark:
+    held = [spark._jvm.java.util.ArrayList() for _ in range(10)]
+    client = spark._jvm._gateway_client
+end_java()
+client.send_command = print
+held.clear()
+gc.collect()
+patience = time.monotonic() + 30
+while client.finalizer_deque and time.monotonic() < patience:
+    time.sleep(0.1)
+"""
 
 
 def java_flags(config: SessionConfig) -> str:
@@ -103,3 +121,10 @@ def test_the_version_of_java_is_read(tmp_path: Path, told: str, version: int | N
 
 def test_no_java_is_no_version(tmp_path: Path) -> None:
     assert java_version(str(tmp_path / "java")) is None
+
+
+def test_java_that_has_ended_is_told_nothing_more() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", FORGET_AFTER_THE_END], capture_output=True, text=True, timeout=90
+    )
+    assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr

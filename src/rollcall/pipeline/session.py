@@ -194,12 +194,12 @@ def open_session(config: SessionConfig, name: str = "rollcall") -> Iterator[Spar
         prefix="rollcall-spark-", ignore_cleanup_errors=True
     ) as scratch:
         try:
-            context = _start(config, name, Path(scratch))
-            keep_classes(context._jvm)
+            spark = _start(config, name, Path(scratch))
+            keep_classes(spark.sparkContext._jvm)
             try:
-                yield SparkSession(context)
+                yield spark
             finally:
-                context.stop()
+                spark.sparkContext.stop()
         except BaseException:
             end_java(0.0 if makes_archive else JAVA_END_SECONDS)
             if makes_archive:
@@ -218,6 +218,8 @@ def end_java(patience: float = JAVA_END_SECONDS) -> None:
     if gateway is None or gateway.proc is None:
         return
     SparkContext._gateway = SparkContext._jvm = None
+    # a thread of py4j tells Java what Python forgot, and would complain that nobody listens
+    gateway._gateway_client.is_connected = False
     gateway.proc.stdin.close()
     try:
         gateway.proc.wait(patience)
@@ -226,7 +228,7 @@ def end_java(patience: float = JAVA_END_SECONDS) -> None:
         gateway.proc.wait()
 
 
-def _start(config: SessionConfig, name: str, scratch: Path) -> SparkContext:
+def _start(config: SessionConfig, name: str, scratch: Path) -> SparkSession:
     conf = SparkConf(loadDefaults=False).setMaster(config.master).setAppName(name)
     if config.is_local:
         conf.set("spark.local.dir", str(scratch))
@@ -237,9 +239,21 @@ def _start(config: SessionConfig, name: str, scratch: Path) -> SparkContext:
         with log.open("ab") as output:
             with _uninterrupted():
                 _launch_java(conf, {"stdout": output, "stderr": output})
-            return SparkContext(conf=conf)
+            return _checked(SparkContext(conf=conf))
     except (PySparkException, Py4JError, OSError) as error:
         raise _no_start(config, error, log) from error
+
+
+def _checked(context: SparkContext) -> SparkSession:
+    """A session of a context that has a master, and of settings that Spark understands: it looks
+    at both only when they are needed."""
+    try:
+        session = SparkSession(context)
+        session.conf.get("spark.sql.session.timeZone")
+    except (PySparkException, Py4JError):
+        context.stop()
+        raise
+    return session
 
 
 def _launch_java(conf: SparkConf, output: Mapping[str, Any]) -> None:
