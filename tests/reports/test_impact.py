@@ -65,6 +65,9 @@ def steps(client: ClientImpact) -> list[Step]:
         # nothing of this is refused by a 3.x
         ("Fetch", 0, "3.9.1", Verdict.SAFE),
         ("Produce", 0, "3.9.1", Verdict.SAFE),
+        # brokers with ZooKeeper keep what KRaft did not have yet
+        ("CreateDelegationToken", 2, "3.5.2", Verdict.SAFE),
+        ("DescribeUserScramCredentials", 0, "3.4.0", Verdict.SAFE),
     ],
 )
 def test_a_version_seen_is_judged_by_what_the_very_patch_accepts(

@@ -72,10 +72,15 @@ def ranges_of(release: str | Release, mode: Mode | None = None) -> Ranges:
 
 @cache
 def accepted_ranges(release: str | Release, mode: Mode | None = None) -> Ranges:
-    """What a node of that release answers, telemetry included; not the same as it lists."""
+    """What a node of that release answers, telemetry included; not the same as it lists.
+
+    Without a mode, what brokers answer in any: KRaft came to some APIs later than ZooKeeper, and an
+    upgrade does not change the mode."""
     line = line_of(release)
-    mode = mode or line.main
-    ranges = dict(ranges_of(release, mode))
+    modes = [mode] if mode else [it for it in _BROKERS if it in line.modes]
+    ranges: dict[int, Range] = {}
+    for each in modes:
+        ranges |= ranges_of(release, each)
     if mode is not Mode.CONTROLLER:
         ranges |= line.telemetry
     for key, gone in line.refused.items():

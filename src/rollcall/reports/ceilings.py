@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from rollcall.catalog import Ranges, Release, log_form, ranges_of
+from rollcall.catalog import Ranges, Release, accepted_ranges, log_form
 
 
 class Origin(StrEnum):
@@ -116,10 +116,10 @@ class Ceilings:
 
     def _floor(self, broker: BrokerKey, api_key: int) -> tuple[int, Origin]:
         if self.release is not None:
-            range_ = ranges_of(self.release).get(api_key)
+            range_ = accepted_ranges(self.release).get(api_key)
             return (range_.high if range_ else -1), Origin.CONFIGURED
         form = self.floors.get(broker)
-        range_ = ranges_of(log_form(form).since).get(api_key) if form else None
+        range_ = accepted_ranges(log_form(form).since).get(api_key) if form else None
         return (range_.high if range_ else -1), Origin.FLOOR
 
 
