@@ -10,7 +10,13 @@ from tempfile import gettempdir
 
 import pytest
 
-from rollcall.pipeline.session import QUICK_START, SessionConfig, forget_unused, java_version
+from rollcall.pipeline.session import (
+    QUICK_START,
+    SessionConfig,
+    forget_unused,
+    gist,
+    java_version,
+)
 
 FORGET_AFTER_THE_END = """
 import gc, time
@@ -26,6 +32,17 @@ gc.collect()
 patience = time.monotonic() + 30
 while client.finalizer_deque and time.monotonic() < patience:
     time.sleep(0.1)
+"""
+
+BAD_SETTING = """
+from rollcall.pipeline.session import SessionConfig, open_session
+
+config = SessionConfig(master="local[1]", small=True, conf={"spark.sql.shuffle.partitions": "few"})
+try:
+    with open_session(config):
+        print("started")
+except Exception as error:
+    print(type(error).__name__, error, error.hint)
 """
 
 
@@ -128,3 +145,26 @@ def test_java_that_has_ended_is_told_nothing_more() -> None:
         [sys.executable, "-c", FORGET_AFTER_THE_END], capture_output=True, text=True, timeout=90
     )
     assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
+
+
+def test_a_setting_that_spark_does_not_understand_is_told_when_it_starts() -> None:
+    code = [sys.executable, "-c", BAD_SETTING]
+    told = subprocess.run(code, capture_output=True, text=True, timeout=90, check=True).stdout
+    assert told.startswith("SparkError Spark did not start with master local[1]: ")
+    assert "'few'" in told
+    assert "check --master and --conf" in told
+
+
+def test_what_java_says_is_told_by_the_line_that_says_why(tmp_path: Path) -> None:
+    log = tmp_path / "java.log"
+    log.write_text(
+        "WARN Client: Failed to connect to master nowhere:7077\n"
+        "org.apache.spark.SparkException: Exception thrown in awaitResult: \n"
+        "\tat org.apache.spark.util.ThreadUtils\n"
+        "Caused by: java.io.IOException: Failed to connect to nowhere:7077\n"
+    )
+    assert gist(RuntimeError("stopped"), log) == (
+        "Caused by: java.io.IOException: Failed to connect to nowhere:7077"
+    )
+    log.write_text("WARN nothing of note\n")
+    assert gist(RuntimeError("stopped"), log) == "stopped"

@@ -291,7 +291,7 @@ def _no_start(config: SessionConfig, error: Exception, log: Path) -> SparkError:
             f"Java is version {found}, and Spark needs {OLDEST_JAVA} or newer",
             hint=f"install openjdk-{OLDEST_JAVA}, or set JAVA_HOME to one that is there",
         )
-    told = _gist(error, log)
+    told = gist(error, log)
     return SparkError(
         f"Spark did not start with master {config.master}: {told}",
         hint="packages come from a Maven repository: check their names (--packages, or --conf "
@@ -311,7 +311,7 @@ def java_version(java: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def _gist(error: Exception, log: Path) -> str:
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    told = [line for line in lines if re.search(r"(Exception|Error)\b.*: ", line)]
-    return (told or str(error).splitlines() or [type(error).__name__])[0].strip()[:300]
+def gist(error: Exception, log: Path) -> str:
+    lines = map(str.strip, log.read_text(encoding="utf-8", errors="replace").splitlines())
+    told = [line for line in lines if re.search(r"(Exception|Error)\b.*: .*[^:]$", line)]
+    return (told or str(error).splitlines() or [type(error).__name__])[0][:300]
