@@ -5,10 +5,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from rollcall.cli.stopping import until_interrupted
 from tests.pipeline.running import lines, put, requests
 
 TERMINATED = 143
@@ -132,3 +134,23 @@ def test_logs_whose_making_was_stopped_are_made_anew_in_the_same_folder(tmp_path
     subprocess.run([*command, "1000"], check=True, timeout=300, capture_output=True)
     assert len(list(made.glob("broker-*"))) == 12
     assert not (made / ".unfinished").exists()
+
+
+@pytest.fixture
+def ctrl_c_interrupts() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_interrupts")
+def test_the_first_ctrl_c_ends_a_stream_after_its_batch_and_the_second_at_once() -> None:
+    told: list[str] = []
+    with until_interrupted(lambda: told.append("ending")) as stop:
+        assert not stop.is_set()
+        signal.raise_signal(signal.SIGINT)
+        assert (stop.is_set(), told) == (True, ["ending"])
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert told == ["ending"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -30,6 +30,7 @@ The commands that ask brokers (docs/brokers.md):
 The commands of logs and tables:
 
     spark            starting Spark for a command, and where tables and logs lie
+    progress_line    one line that moves while a command works
     stopping         being told to stop, by Ctrl-C or SIGTERM
     generate_logs    `rollcall generate-logs`: request logs of a made-up fleet
     pipeline         `rollcall pipeline`: request logs to tables; pipeline_view: how a run is shown

@@ -21,7 +21,7 @@ from rollcall.cli.connection_options import (
     SecondsOption,
 )
 from rollcall.cli.options import JsonOption, WatchOption
-from rollcall.cli.output import print_error, print_json, print_table, safe_text
+from rollcall.cli.output import count, print_error, print_json, print_table, safe_text
 from rollcall.cli.settings import Settings, load_settings
 from rollcall.client import AdminClient, BrokerRow, ClientError, RollCall, roll_call
 from rollcall.errors import RollcallError
@@ -147,7 +147,7 @@ def glance(calls: RollCall) -> str:
     """The cluster in one line."""
     found = summary(calls)
     silent = found["brokers"] - found["answered"]
-    parts = [f"{found['brokers']} brokers" if found["brokers"] != 1 else "1 broker"]
+    parts = [count(found["brokers"], "broker")]
     if silent:
         parts.append(f"{silent} did not answer")
     parts += [_spread(one) for one in found["software"]]

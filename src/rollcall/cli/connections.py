@@ -19,7 +19,7 @@ from rich.console import Console
 
 from rollcall.cli.app import FAILED, SOME_DID_NOT_ANSWER
 from rollcall.cli.options import JsonOption, WatchOption, seconds_option
-from rollcall.cli.output import print_json, print_table
+from rollcall.cli.output import count, print_json, print_table
 from rollcall.errors import ConfigError, RollcallError
 
 FIELDS = {
@@ -219,7 +219,7 @@ def _title(answers: Sequence[NodeAnswer]) -> str:
     shown = sum(len(answer.connections) for answer in answers)
     total = sum(answer.total for answer in answers)
     silent = sum(answer.error is not None for answer in answers)
-    title = "1 connection" if total == 1 else f"{total} connections"
+    title = count(total, "connection")
     parts = [title if shown == total else f"{shown} of {title}"]
     if silent:
         parts.append(f"{silent} of {len(answers)} nodes did not answer")

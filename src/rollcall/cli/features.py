@@ -12,7 +12,7 @@ from rollcall.cli.connection_options import (
     SecondsOption,
 )
 from rollcall.cli.options import JsonOption
-from rollcall.cli.output import print_json, print_lines, print_table
+from rollcall.cli.output import count, print_json, print_lines, print_table
 from rollcall.cli.settings import load_settings
 from rollcall.client import BrokerRow, RollCall
 
@@ -51,7 +51,7 @@ def features(
         right=("KIP",),
     )
     usable = sum(verdict.usable is Usable.YES for verdict in verdicts)
-    print(f"\n{usable} of {len(verdicts)} can be used on {len(rows)} brokers")
+    print(f"\n{usable} of {len(verdicts)} can be used on {count(len(rows), 'broker')}")
     print_lines(remarks(rows, calls.missing))
 
 

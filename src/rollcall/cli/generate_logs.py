@@ -9,12 +9,13 @@ from datetime import datetime
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from rollcall.cli.options import JsonOption
-from rollcall.cli.output import print_json, print_table
+from rollcall.cli.output import count, print_json, print_table
+from rollcall.cli.progress_line import ProgressLine
 from rollcall.cli.spark import (
     DEFAULT_MASTER,
+    STARTING,
     ConfOption,
     MasterOption,
     is_local_path,
@@ -67,11 +68,14 @@ def generate_logs(
     config = session_config(master, conf or ())
     config = replace(config, small=settings.lines <= SMALL_LINES)
     place = local_store(output).address if is_local_path(output) else output
-    console = Console(stderr=True, quiet=as_json)
-    with stoppable(), console.status("starting Spark") as status, spark_session(config) as spark:
+    with (
+        stoppable(),
+        ProgressLine(STARTING, quiet=as_json) as line,
+        spark_session(config) as spark,
+    ):
 
         def show(done: int, of: int) -> None:
-            status.update(f"{done} of {of} files written, {time.monotonic() - began:.0f} s")
+            line.tell(f"{done:,} of {count(of, 'file')} written, {time.monotonic() - began:.0f} s")
 
         made = generate(spark, settings, place, gzip=gzip, progress=show)
     seconds = time.monotonic() - began

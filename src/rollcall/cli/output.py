@@ -41,6 +41,15 @@ def grouped(cells: Iterable[object]) -> list[object]:
     return [f"{cell:,}" if isinstance(cell, int) else cell for cell in cells]
 
 
+def count(number: int, noun: str) -> str:
+    """`1 file`, `1,234 files`."""
+    return f"{number:,} {plural(number, noun)}"
+
+
+def plural(number: int, noun: str) -> str:
+    return noun if number == 1 else f"{noun}s"
+
+
 def print_lines(lines: Iterable[str]) -> None:
     """Sentences: on a terminal broken between words, what follows a little further in."""
     console = _terminal()

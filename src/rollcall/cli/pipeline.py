@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -15,7 +16,7 @@ from rollcall import __version__
 from rollcall.cli.options import JsonOption
 from rollcall.cli.output import print_json
 from rollcall.cli.pipeline_view import (
-    ProgressLine,
+    following,
     nothing_found,
     print_compacted,
     print_counts,
@@ -25,8 +26,10 @@ from rollcall.cli.pipeline_view import (
     result_json,
     roll_calls_json,
 )
+from rollcall.cli.progress_line import ProgressLine
 from rollcall.cli.spark import (
     DEFAULT_MASTER,
+    STARTING,
     ConfOption,
     MasterOption,
     is_local_path,
@@ -46,15 +49,18 @@ from rollcall.tables.fresh import tables_to_write
 from rollcall.tables.writers import open_writer
 
 if TYPE_CHECKING:
-    from rollcall.pipeline.batch import Job
+    from rollcall.pipeline.batch import Job, Outcome
     from rollcall.pipeline.recipes import Recipe
+    from rollcall.pipeline.run import Result
     from rollcall.pipeline.session import SessionConfig
     from rollcall.pipeline.topic import Topic
 
 app = typer.Typer(no_args_is_help=True, help="Read request logs into tables (on Spark).")
 
 SMALL_BYTES = 8 << 20
-STARTING = "starting Spark"
+MERGING = "merging the tables"
+WAITING = "waiting for more; Ctrl-C ends it"
+ENDING = "ending after this batch; Ctrl-C again ends at once"
 
 LogsArgument = Annotated[
     list[str], typer.Argument(metavar="LOGS...", help="Files, folders or patterns.")
@@ -116,7 +122,7 @@ def run(
         job = replace(
             job, cluster=cluster, broker=broker, sources=tuple(logs), allow_rejects=allow_rejects
         )
-        result = read_logs(job, logs, line.show)
+        result = read_logs(job, logs, following(line))
         seconds = time.monotonic() - began
     if as_json:
         print_json(result_json(result, seconds))
@@ -150,7 +156,7 @@ def brokers(
         _job(config, tables, "rollcall pipeline brokers", ROLL_CALLS) as job,
     ):
         wanted = replace(job, cluster=cluster, sources=tuple(rolls))
-        result = read_logs(wanted, rolls, line.show)
+        result = read_logs(wanted, rolls, following(line))
         seconds = time.monotonic() - began
     if as_json:
         print_json(roll_calls_json(result, seconds))
@@ -181,7 +187,13 @@ def compact(
     from rollcall.tables.cleaning import clean
     from rollcall.tables.folder import check_mark
 
-    with stoppable(), spark_session(session_config(master, conf or ())) as spark:
+    config = session_config(master, conf or ())
+    with (
+        stoppable(),
+        ProgressLine(STARTING, quiet=as_json) as line,
+        spark_session(config) as spark,
+    ):
+        line.rest(MERGING)
         store = store_for(spark, tables)
         check_mark(store)
         with open_writer(store, "rollcall pipeline compact") as writer:
@@ -242,30 +254,45 @@ def stream(
     else:
         topic = None
         _weigh([source])
-    with _job(settings, tables, f"rollcall pipeline stream {source}", recipe) as job:
+    with (
+        ProgressLine(STARTING) as line,
+        _job(settings, tables, f"rollcall pipeline stream {source}", recipe) as job,
+        until_interrupted(lambda: line.last_words(ENDING)) as stop,
+    ):
+        line.rest("" if seconds is None else WAITING)
         job = replace(job, cluster=cluster, broker=broker, sources=(source,), allow_rejects=True)
         if topic is not None:
-            _stream_topic(job, topic, seconds)
+            _stream_topic(job, topic, seconds, line, stop)
         else:
-            _stream_folder(job, source, seconds)
+            _stream_folder(job, source, seconds, line, stop)
 
 
-def _stream_folder(job: Job, source: str, seconds: float | None) -> None:
+def _stream_folder(
+    job: Job, source: str, seconds: float | None, line: ProgressLine, stop: threading.Event
+) -> None:
     from rollcall.pipeline.folder_stream import FolderStream
 
-    with ProgressLine(quiet=False) as line, until_interrupted() as stop:
-        stream = FolderStream(job, (source,), line.show, lambda result: print_counts(result.counts))
-        if seconds is None:
-            stream.once()
-        else:
-            stream.until(stop, seconds)
+    def told(result: Result) -> None:
+        with line.aside():
+            print_counts(result.counts)
+
+    stream = FolderStream(job, (source,), following(line), told)
+    if seconds is None:
+        stream.once()
+    else:
+        stream.until(stop, seconds)
 
 
-def _stream_topic(job: Job, topic: Topic, seconds: float | None) -> None:
+def _stream_topic(
+    job: Job, topic: Topic, seconds: float | None, line: ProgressLine, stop: threading.Event
+) -> None:
     from rollcall.pipeline.topic_stream import TopicStream
 
-    with until_interrupted() as stop:
-        TopicStream(job, topic, print_outcome).until(stop, seconds)
+    def told(outcome: Outcome) -> None:
+        with line.aside():
+            print_outcome(outcome)
+
+    TopicStream(job, topic, told).until(stop, seconds)
 
 
 def _connector(packages: str | None, settings: SessionConfig) -> tuple[str, ...]:

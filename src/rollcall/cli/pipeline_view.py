@@ -1,17 +1,17 @@
-"""How a run shows itself: a line that moves while it works, then what came of it."""
+"""How a run shows itself: how far it is, then what came of it."""
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
-from rollcall.cli.output import safe_text
+from rollcall.cli.output import count, safe_text
 
 if TYPE_CHECKING:
+    from rollcall.cli.progress_line import ProgressLine
     from rollcall.pipeline.batch import Outcome
     from rollcall.pipeline.compact import Compacted
-    from rollcall.pipeline.progress import Progress
+    from rollcall.pipeline.progress import Progress, Tell
     from rollcall.pipeline.run import Result
     from rollcall.tables.manifests import Counts
 
@@ -19,38 +19,20 @@ COMMONEST = 3
 LISTED = 10
 
 
-class ProgressLine:
-    """One line that moves, on a terminal (standard error), and nothing elsewhere."""
-
-    def __init__(self, first: str = "", *, quiet: bool) -> None:
-        """On a terminal `first` is there until there is something to tell."""
-        self._first = first
-        self._moves = sys.stderr.isatty() and not quiet
-
-    def __enter__(self) -> Self:
-        self._replace(self._first)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._replace("")
-
-    def _replace(self, text: str) -> None:
-        if self._moves:
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-
-    def show(self, progress: Progress) -> None:
-        self._replace(progress_text(progress))
+def following(line: ProgressLine) -> Tell:
+    return lambda progress: line.tell(progress_text(progress))
 
 
 def progress_text(progress: Progress) -> str:
-    rate = progress.lines / progress.seconds if progress.seconds else 0.0
-    left = progress.seconds_left
-    more = "" if left is None else f", {left:.0f} s left"
-    return (
-        f"{progress.files_done:,} of {progress.files:,} files ({progress.share:.0%}), "
-        f"{progress.lines:,} lines, {rate:,.0f} lines/s"
-        + (", writing the tables" if progress.writing else more)
-    )
+    told = [f"{progress.files_done:,} of {count(progress.files, 'file')} ({progress.share:.0%})"]
+    if progress.lines and progress.seconds:  # Spark tells them when a task ends
+        rate = progress.lines / progress.seconds
+        told.append(f"{count(progress.lines, 'line')}, {rate:,.0f} lines/s")
+    if progress.writing:
+        told.append("writing the tables")
+    elif progress.seconds_left is not None:
+        told.append(f"{progress.seconds_left:.0f} s left")
+    return ", ".join(told)
 
 
 def result_json(result: Result, seconds: float) -> dict[str, Any]:
@@ -84,7 +66,7 @@ def print_result(result: Result, seconds: float) -> None:
 def print_roll_calls(result: Result, seconds: float) -> None:
     counts = result.counts
     print(
-        f"{counts.lines:,} lines of {counts.files:,} files: {counts.skipped:,} rows of roll calls, "
+        f"{_read(counts)}: {count(counts.skipped, 'row')} of roll calls, "
         f"{counts.rejected:,} rejected"
     )
     print_circumstances(result, seconds)
@@ -93,18 +75,19 @@ def print_roll_calls(result: Result, seconds: float) -> None:
 def print_circumstances(result: Result, seconds: float) -> None:
     commonest = sorted(result.counts.reasons.items(), key=lambda each: (-each[1], each[0]))
     examples = {example.reason: example for example in result.examples}
-    for reason, count in commonest[:COMMONEST]:
-        print(safe_text(f"  {count:,} x {reason}"))
+    for reason, times in commonest[:COMMONEST]:
+        print(safe_text(f"  {times:,} x {reason}"))
         if (example := examples.get(reason)) is not None:
             print(safe_text(f"    {example.file}:{example.line}: {example.piece}"))
     if result.already:
-        print(f"{result.already:,} files were read before")
+        were = "was" if result.already == 1 else "were"
+        print(f"{count(result.already, 'file')} {were} read before")
     for file, what in result.lost:
         print(safe_text(f"lost: {file}: {what}"))
     for left in result.left[:LISTED]:
         print(safe_text(f"left: {left.path}: {left.why}"))
     if len(result.left) > LISTED:
-        print(f"left: {len(result.left) - LISTED} more files")
+        print(f"left: {count(len(result.left) - LISTED, 'more file')}")
     print(f"{seconds:.1f} s")
 
 
@@ -128,9 +111,13 @@ def print_counts(counts: Counts) -> None:
 
 def counts_text(counts: Counts) -> str:
     return (
-        f"{counts.lines:,} lines of {counts.files:,} files: {counts.requests:,} requests, "
+        f"{_read(counts)}: {count(counts.requests, 'request')}, "
         f"{counts.skipped:,} skipped, {counts.rejected:,} rejected"
     )
+
+
+def _read(counts: Counts) -> str:
+    return f"{count(counts.lines, 'line')} of {count(counts.files, 'file')}"
 
 
 def print_outcome(outcome: Outcome) -> None:
@@ -144,6 +131,6 @@ def print_compacted(done: Compacted) -> None:
         print("the tables are empty: nothing to compact")
         return
     print(
-        f"{done.manifests:,} parts merged into one: {done.bytes_before:,} bytes before, "
+        f"{count(done.manifests, 'part')} merged into one: {done.bytes_before:,} bytes before, "
         f"{done.bytes_after:,} after; the old files go in an hour"
     )

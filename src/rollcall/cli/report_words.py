@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from rollcall.cli.output import plural
 from rollcall.reports.basis import Basis, Limit
 from rollcall.reports.clients import Clients
 from rollcall.reports.complaints import Trouble
@@ -122,7 +123,7 @@ def _rests_on(basis: Basis) -> str:
 
 
 def _brokers(basis: Basis) -> str:
-    noun = "broker" if basis.brokers_known == 1 else "brokers"
+    noun = plural(basis.brokers_known, "broker")
     if Limit.NO_ROLL_CALL not in basis.limits:
         return f"{basis.brokers_heard} of {basis.brokers_known} {noun}"
     names = len(basis.heard)
@@ -179,4 +180,4 @@ def _span(numbers: list[int]) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    return f"{large(number)} {noun}" if number == 1 else f"{large(number)} {noun}s"
+    return f"{large(number)} {plural(number, noun)}"

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from rollcall.pipeline.session import SessionConfig
 
 DEFAULT_MASTER = "local[*]"
+STARTING = "starting Spark"
+"""What is told while it does."""
 
 MasterOption = Annotated[
     str, typer.Option(metavar="URL", help="Spark's master: local[4], spark://host:7077, yarn.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,12 +14,18 @@ TERMINATED = 128 + signal.SIGTERM
 
 
 @contextmanager
-def until_interrupted() -> Iterator[threading.Event]:
-    """Ctrl-C and SIGTERM end a stream after the batch it is in."""
+def until_interrupted(tell: Callable[[], None]) -> Iterator[threading.Event]:
+    """Ctrl-C and SIGTERM end a stream after the batch it is in, which is told; twice, at once."""
     stop = threading.Event()
-    before = {
-        each: signal.signal(each, lambda *_: stop.set()) for each in (signal.SIGINT, signal.SIGTERM)
-    }
+
+    def end(number: int, frame: Any) -> None:
+        if not stop.is_set():
+            stop.set()
+            tell()
+        elif callable(handler := before[signal.Signals(number)]):
+            handler(number, frame)
+
+    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop
     finally:

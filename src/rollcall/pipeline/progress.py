@@ -36,7 +36,8 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        if self.share <= 0 or self.writing:
+        """None while nobody can tell: of the first hundredth, most is starting up."""
+        if self.share < 0.01 or self.writing:
             return None
         return self.seconds * (1 - self.share) / self.share
 
