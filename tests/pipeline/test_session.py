@@ -16,6 +16,7 @@ from rollcall.pipeline.session import (
     forget_unused,
     gist,
     java_version,
+    with_cache,
 )
 
 FORGET_AFTER_THE_END = """
@@ -153,6 +154,15 @@ def test_a_setting_that_spark_does_not_understand_is_told_when_it_starts() -> No
     assert told.startswith("SparkError Spark did not start with master local[1]: ")
     assert "'few'" in told
     assert "check --master and --conf" in told
+
+
+def test_there_is_no_archive_where_its_folder_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file")
+    config = SessionConfig(cache=tmp_path / "home" / ".cache" / "rollcall")
+    assert with_cache(config).archive is None
+    config = SessionConfig(cache=tmp_path / "other" / "rollcall")
+    assert with_cache(config).cache == config.cache
+    assert (tmp_path / "other" / "rollcall").is_dir()
 
 
 def test_what_java_says_is_told_by_the_line_that_says_why(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +159,17 @@ class SessionConfig:
         return f"-XX:{make if self.makes_archive else use} -Xshare:auto -Xlog:disable"
 
 
+def with_cache(config: SessionConfig) -> SessionConfig:
+    """Without an archive where there can be no folder for it: the user of a service may have no
+    home."""
+    try:
+        if config.cache is not None:
+            config.cache.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return replace(config, cache=None)
+    return config
+
+
 def _classes_digest(java: str) -> str:
     """Changes with Java, with the folder that Spark is in, and when Spark is installed anew."""
     jars = Path(_find_spark_home()) / "jars"
@@ -184,8 +195,7 @@ def _scratch_flags() -> str:
 @contextmanager
 def open_session(config: SessionConfig, name: str = "rollcall") -> Iterator[SparkSession]:
     """A session that ends with the block; what Java has to say goes to a file."""
-    if config.cache is not None:
-        config.cache.mkdir(parents=True, exist_ok=True)
+    config = with_cache(config)
     makes_archive = config.makes_archive
     if config.archive is not None and not makes_archive:
         with suppress(OSError):  # someone else's
