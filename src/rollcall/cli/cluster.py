@@ -38,22 +38,34 @@ def cluster() -> None:
 @app.command()
 def start(
     brokers: Annotated[
-        int | None, typer.Option(help="How many nodes to start; 3 if nothing says otherwise.")
+        int | None,
+        typer.Option(metavar="N", help="How many nodes to start; 3 if nothing says otherwise."),
     ] = None,
     data_dir: Annotated[
         Path | None,
-        typer.Option(help="Where logs are kept; else in a temporary folder, removed at the end."),
+        typer.Option(
+            metavar="DIR",
+            help="Where logs are kept; else in a temporary folder, removed at the end.",
+        ),
     ] = None,
     host: Annotated[
-        str | None, typer.Option(help="The address to listen on; 127.0.0.1 by default.")
+        str | None,
+        typer.Option(metavar="HOST", help="The address to listen on; 127.0.0.1 by default."),
     ] = None,
     base_port: Annotated[
         int | None,
-        typer.Option(help="The first port: PLAINTEXT; 100 on KIP, 200 on HTTP. Else free ones."),
+        typer.Option(
+            metavar="PORT",
+            help="PLAINTEXT of node 1; KIP has 100 more, HTTP 200, node 2 the next one of each. "
+            "Else free ones.",
+        ),
     ] = None,
     config: Annotated[
         Path | None,
-        typer.Option(help="A TOML file with more: listeners, TLS, users, authorizer, racks."),
+        typer.Option(
+            metavar="FILE",
+            help="A TOML file with more: listeners, TLS, users, authorizer, racks.",
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one line of JSON when all nodes are ready.")
@@ -63,6 +75,8 @@ def start(
 
     Every node opens PLAINTEXT, for the Kafka clients of today, and KIP, for the proposals to the
     letter. A node that dies is started again.
+
+    Example: rollcall cluster start --base-port 19092
     """
     from rollcall.broker import parse_config, read_config
 

@@ -28,7 +28,7 @@ ConfigOption = Annotated[
 ]
 SecondsOption = Annotated[
     float | None,
-    seconds_option("--timeout", help_text="Seconds that each broker has [10]."),
+    seconds_option("--timeout", help_text="Seconds that each broker has; 10 by default."),
 ]
 ReleaseOption = Annotated[
     str | None,

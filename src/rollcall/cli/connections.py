@@ -53,12 +53,24 @@ def connections(
     urls: Annotated[
         list[str], typer.Argument(metavar="HTTP_URL...", help="HTTP addresses of the nodes.")
     ],
-    listener: Annotated[str | None, typer.Option(help="Only on this listener.")] = None,
-    principal: Annotated[str | None, typer.Option(help="Only of this principal.")] = None,
-    client_id: Annotated[str | None, typer.Option(help="Only with this client id.")] = None,
-    software: Annotated[str | None, typer.Option(help="Only of this software name.")] = None,
-    peer_host: Annotated[str | None, typer.Option(help="Only from this address.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="At most so many of each node.")] = 1000,
+    listener: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only on this listener.")
+    ] = None,
+    principal: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only of this principal.")
+    ] = None,
+    client_id: Annotated[
+        str | None, typer.Option(metavar="ID", help="Only with this client id.")
+    ] = None,
+    software: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only of this software name.")
+    ] = None,
+    peer_host: Annotated[
+        str | None, typer.Option(metavar="HOST", help="Only from this address.")
+    ] = None,
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=1, help="At most so many of each node.")
+    ] = 1000,
     watch: WatchOption = None,
     seconds: Annotated[
         float, seconds_option("--timeout", help_text="How long a node has to answer.")

@@ -34,16 +34,22 @@ SMALL_LINES = 50_000
 def generate_logs(
     output: Annotated[str, typer.Option(metavar="DIR", help="A new folder, of any file system.")],
     lines: Annotated[str, typer.Option(metavar="1M", help="How many lines: 5000, 250k, 1M, 2G.")],
-    seed: Annotated[int, typer.Option(help="The same seed gives the same logs.")] = 7,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same logs.")] = 7,
     form: Annotated[
         str, typer.Option(metavar="A..J|mixed", help="The form of the request log.")
     ] = "mixed",
-    brokers: Annotated[int, typer.Option(help="How many brokers.")] = 12,
+    brokers: Annotated[int, typer.Option(metavar="N", help="How many brokers.")] = 12,
     hours: Annotated[
-        int | None, typer.Option(help="How many hours; without it, as many as the lines need.")
+        int | None,
+        typer.Option(metavar="N", help="How many hours; without it, as many as the lines need."),
     ] = None,
     start: Annotated[
-        datetime, typer.Option(formats=["%Y-%m-%dT%H"], help="The first hour, UTC.")
+        datetime,
+        typer.Option(
+            metavar="HOUR",
+            formats=["%Y-%m-%dT%H"],
+            help="The first hour, UTC, as in 2026-11-01T10.",
+        ),
     ] = datetime(2026, 11, 1, 10),  # noqa: DTZ001 - brokers log without a zone
     gzip: Annotated[bool, typer.Option("--gzip", help="Compress each file.")] = False,
     master: MasterOption = DEFAULT_MASTER,

@@ -18,7 +18,12 @@ from rollcall.protocol.versions import VersionRange
 app = typer.Typer(no_args_is_help=True, help="Show the messages of the Kafka protocol.")
 
 DialectOption = Annotated[
-    str, typer.Option("--dialect", help=f"One of {', '.join(DIALECT_NAMES)}.")
+    str,
+    typer.Option(
+        "--dialect",
+        metavar="|".join(DIALECT_NAMES),
+        help="As Kafka ships it, or as the proposals print it.",
+    ),
 ]
 SchemasOption = Annotated[
     Path | None,
@@ -84,9 +89,9 @@ def list_apis(
 @app.command()
 def show(
     name: Annotated[str, typer.Argument(help="An API (Metadata) or a message (MetadataRequest).")],
-    version: Annotated[int | None, typer.Option(help="The version; without it, all in short.")] = (
-        None
-    ),
+    version: Annotated[
+        int | None, typer.Option(metavar="N", help="The version; without it, all in short.")
+    ] = (None),
     dialect_name: DialectOption = RELEASED,
     schemas: SchemasOption = None,
     as_json: JsonOption = False,
@@ -111,7 +116,7 @@ def show(
 
 @app.command()
 def reference(
-    output: Annotated[Path, typer.Option(help="The folder to write to.")],
+    output: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write to.")],
     schemas: SchemasOption = None,
 ) -> None:
     """Write the reference of all messages, versions and dialects as Markdown.

@@ -3,11 +3,8 @@
 `python -m rollcall.cli.reference` prints it; `docs/commands.md` holds it, and a test compares them.
 """
 
-import inspect
 from collections.abc import Iterator
-from enum import Enum
-from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 from typer.main import get_command
 
@@ -19,8 +16,8 @@ that they read; [cluster.md](cluster.md) about the embedded cluster; [tables.md]
 the tables.
 
 Exit codes of all commands: 0 done, 1 it failed, 2 it was called in a wrong way or with settings
-that cannot be used, 130 interrupted. A command with others says so below. Errors go to standard
-error, as a message and a hint.
+that cannot be used, 130 interrupted (Ctrl-C), 143 told to end (SIGTERM). A command with others says
+so below. Errors go to standard error, as a message and a hint.
 
 `rollcall --install-completion` teaches your shell to complete commands and options;
 `rollcall --show-completion` prints what it would add. `rollcall --version` prints the version.
@@ -35,36 +32,33 @@ error, as a message and a hint.
 | `NO_COLOR` | no colours, also on a terminal |
 """
 
-VALUES = {int: "N", float: "X", bool: "", Path: "PATH"}
-
 
 def reference() -> str:
     from rollcall.cli.app import app
 
     parts = [OPENING]
-    for name, command in sorted(_commands(get_command(app), "rollcall")):
+    for name, command in sorted(commands_of(get_command(app), "rollcall")):
         parts.extend(_page(name, command))
     return "\n".join(parts)
 
 
-def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+def commands_of(command: Any, name: str) -> Iterator[tuple[str, Any]]:
     """Those that do something, with the words that lead to them."""
     inner = getattr(command, "commands", None)
     if inner is None:
         yield name, command
         return
     for word, each in inner.items():
-        yield from _commands(each, f"{name} {word}")
+        yield from commands_of(each, f"{name} {word}")
 
 
 def _page(name: str, command: Any) -> Iterator[str]:
     yield f"## {name}\n"
     yield _prose(command.help or "") + "\n"
-    hints = get_type_hints(inspect.unwrap(command.callback))
     shown = [each for each in command.params if "--help" not in each.opts]
     if shown:
         yield "| argument, option | |\n| --- | --- |"
-        yield from (_row(each, hints[each.name]) for each in shown)
+        yield from map(_row, shown)
         yield ""
 
 
@@ -79,8 +73,8 @@ def _prose(text: str) -> str:
     )
 
 
-def _row(parameter: Any, hint: Any) -> str:
-    value = _value(parameter, hint)
+def _row(parameter: Any) -> str:
+    value = _value(parameter)
     names = value if _is_argument(parameter) else f"{parameter.opts[0]} {value}".strip()
     text = (parameter.help or "") + _default(parameter)
     return f"| `{_cell(names)}` | {_cell(text)} |"
@@ -94,16 +88,11 @@ def _is_argument(parameter: Any) -> bool:
     return not parameter.opts[0].startswith("-")
 
 
-def _value(parameter: Any, hint: Any) -> str:
+def _value(parameter: Any) -> str:
     """What to write after the option."""
-    if parameter.metavar:
-        return str(parameter.metavar)
-    kind = next((each for each in get_args(hint) if each is not type(None)), hint)
-    if issubclass(kind, Enum):
-        return "|".join(str(each.value) for each in kind)
-    if _is_argument(parameter):
-        return str(parameter.name).upper()
-    return VALUES.get(kind, "TEXT")
+    if parameter.metavar or _is_argument(parameter):
+        return str(parameter.metavar or parameter.name.upper())
+    return "|".join(getattr(parameter.type, "choices", ()))
 
 
 def _default(parameter: Any) -> str:

@@ -37,23 +37,34 @@ def telling_apart() -> Iterator[None]:
 @telling_apart()
 def report_impact(
     asked: AskedOfClients,
-    target: Annotated[str, typer.Option(help="The release to upgrade to, as in 4.0.1.")],
+    target: Annotated[
+        str, typer.Option(metavar="RELEASE", help="The release to upgrade to, as in 4.0.1.")
+    ],
     running: Annotated[
         str | None,
         typer.Option(
-            "--from", "--broker-release", help="What the brokers run now; else it is inferred."
+            "--from",
+            "--broker-release",
+            metavar="RELEASE",
+            help="What the brokers run now; else it is inferred.",
         ),
     ] = None,
     owners: Annotated[
         Path | None,
-        typer.Option(help="CSV with principal,client_id,owner; else the principal is the owner."),
+        typer.Option(
+            metavar="FILE",
+            help="CSV with the columns principal, client_id and owner; else principals are owners.",
+        ),
     ] = None,
     proxy: Annotated[
-        list[str] | None, typer.Option(help="A host that many clients stand behind.")
+        list[str] | None,
+        typer.Option(
+            metavar="HOST", help="A host that many clients stand behind; may be repeated."
+        ),
     ] = None,
-    min_days: Annotated[int, typer.Option(help="Days to hear before anything is safe.", min=0)] = (
-        MIN_DAYS
-    ),
+    min_days: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Days to hear before anything is safe.")
+    ] = (MIN_DAYS),
     show_all: Annotated[bool, typer.Option("--all", help="List the safe ones too.")] = False,
 ) -> None:
     """Tell which clients break when the brokers are upgraded, why, and what to do about it.

@@ -38,7 +38,7 @@ class Asked:
     until: Annotated[
         str | None, typer.Option("--until", metavar="TIME", help="Up to this UTC time or age.")
     ] = None
-    cluster: Annotated[str | None, typer.Option(help="Only this cluster.")] = None
+    cluster: Annotated[str | None, typer.Option(metavar="NAME", help="Only this cluster.")] = None
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, for spreadsheets.")] = False
     html: Annotated[
@@ -76,16 +76,19 @@ class AskedOfClients(Asked):
     """What the reports about clients take beside it."""
 
     principal: Annotated[
-        str | None, typer.Option(help="Only principals that fit, as in 'User:pay*'.")
+        str | None,
+        typer.Option(metavar="PATTERN", help="Only principals that fit, as in 'User:pay*'."),
     ] = None
     client_id: Annotated[
-        str | None, typer.Option("--client-id", help="Only client ids that fit, as in 'app-*'.")
+        str | None,
+        typer.Option(metavar="PATTERN", help="Only client ids that fit, as in 'app-*'."),
     ] = None
     software: Annotated[
-        str | None, typer.Option(help="Only software names that fit, as in 'librdkafka*'.")
+        str | None,
+        typer.Option(metavar="PATTERN", help="Only software names that fit, as in 'librdkafka*'."),
     ] = None
     raw_ids: Annotated[
-        bool, typer.Option("--raw-ids", help="Keep client ids apart instead of by application.")
+        bool, typer.Option("--raw-ids", help="List client ids one by one, and not by application.")
     ] = False
 
     @property
