@@ -55,6 +55,21 @@ def test_the_environment_comes_before_the_file(tmp_path: Path) -> None:
     assert (config.sasl.password, config.tls.key_password) == ("from-env", "key-env")
 
 
+@pytest.mark.parametrize("written", ["", ' password="in-the-file"'])
+def test_the_environment_comes_before_a_java_clients_file(tmp_path: Path, written: str) -> None:
+    text = (
+        "security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nssl.key.password=in-the-file\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required "
+        f'username="alice"{written};\n'
+    )
+    path = write(tmp_path, text, "client.properties")
+    environ = {"ROLLCALL_SASL_PASSWORD": "from-env", "ROLLCALL_TLS_KEY_PASSWORD": "key-env"}
+    config = load_settings("a:1", path, environ=environ).config
+    assert config.sasl is not None
+    assert config.tls is not None
+    assert (config.sasl.password, config.tls.key_password) == ("from-env", "key-env")
+
+
 def test_flags_come_first(tmp_path: Path) -> None:
     path = write(tmp_path, FULL)
     settings = load_settings("c:3", path, seconds=1.5, release="0.8.2", environ={})

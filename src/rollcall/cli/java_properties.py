@@ -59,12 +59,13 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(meant, text)
 
 
-def sasl_from(properties: Mapping[str, str]) -> SaslConfig | None:
+def sasl_from(properties: Mapping[str, str], password: str | None = None) -> SaslConfig | None:
+    """With this password, or else the one that stands in the file."""
     if not _protocol(properties).startswith("SASL_"):
         return None
     mechanism = properties.get("sasl.mechanism", "GSSAPI")  # Kafka's default
-    username, password = _login(properties.get("sasl.jaas.config", ""))
-    return SaslConfig(mechanism=mechanism, username=username, password=password)
+    username, written = _login(properties.get("sasl.jaas.config", ""))
+    return SaslConfig(mechanism=mechanism, username=username, password=password or written)
 
 
 def _login(jaas: str) -> tuple[str, str]:
@@ -81,7 +82,10 @@ def _login(jaas: str) -> tuple[str, str]:
     return options.get("username", ""), options.get("password", "")
 
 
-def tls_from(properties: Mapping[str, str], folder: Path) -> TlsConfig | None:
+def tls_from(
+    properties: Mapping[str, str], folder: Path, key_password: str | None = None
+) -> TlsConfig | None:
+    """With this password for the key, or else the one that stands in the file."""
     if _protocol(properties) not in ("SSL", "SASL_SSL"):
         return None
     _must_be_pem(properties, "ssl.truststore")
@@ -93,7 +97,7 @@ def tls_from(properties: Mapping[str, str], folder: Path) -> TlsConfig | None:
         ca_pem=properties.get("ssl.truststore.certificates"),
         certificate_file=_file(properties, "ssl.keystore.location", folder),
         identity_pem=f"{key}\n{chain}\n" if key and chain else None,
-        key_password=properties.get("ssl.key.password"),
+        key_password=key_password or properties.get("ssl.key.password"),
         check_hostname=properties.get("ssl.endpoint.identification.algorithm", "https") != "",
     )
 

@@ -82,7 +82,8 @@ def _from_file(path: Path, environ: Mapping[str, str]) -> tuple[Any, ClientConfi
         ) from None
     if path.suffix == ".properties":
         properties = parse_properties(text)
-        sasl, tls = sasl_from(properties), tls_from(properties, path.parent)
+        sasl = sasl_from(properties, environ.get(SASL_PASSWORD))
+        tls = tls_from(properties, path.parent, environ.get(TLS_KEY_PASSWORD))
         return properties.get("bootstrap.servers", ""), _config({}, sasl, tls)
     return _from_toml(text, path, environ)
 
