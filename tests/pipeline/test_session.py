@@ -47,6 +47,18 @@ except Exception as error:
 """
 
 
+TWO_IN_TURN = """
+import os, tempfile
+from rollcall.pipeline.session import SessionConfig, end_java, open_session
+
+for _ in range(2):
+    with open_session(SessionConfig(master="local[1]", small=True)) as spark:
+        spark.range(2).count()
+end_java()
+print(os.listdir(tempfile.gettempdir()))
+"""
+
+
 def java_flags(config: SessionConfig) -> str:
     return config.settings()["spark.driver.extraJavaOptions"]
 
@@ -146,6 +158,15 @@ def test_java_that_has_ended_is_told_nothing_more() -> None:
         [sys.executable, "-c", FORGET_AFTER_THE_END], capture_output=True, text=True, timeout=90
     )
     assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
+
+
+def test_sessions_in_turn_leave_no_scratch_folder(tmp_path: Path) -> None:
+    code = [sys.executable, "-c", TWO_IN_TURN]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    left = subprocess.run(
+        code, capture_output=True, text=True, timeout=90, check=True, env=environment
+    )
+    assert left.stdout == "[]\n"
 
 
 def test_a_setting_that_spark_does_not_understand_is_told_when_it_starts() -> None:

@@ -271,6 +271,14 @@ def _launch_java(conf: SparkConf, output: Mapping[str, Any]) -> None:
         launch: Callable[..., Any] = launch_gateway
         SparkContext._gateway = launch(conf, dict(output))
         SparkContext._jvm = SparkContext._gateway.jvm
+    else:
+        _forget_scratch(SparkContext._jvm)
+
+
+def _forget_scratch(jvm: Any) -> None:
+    """Java is of an earlier session, and would make that one's scratch folder again."""
+    with suppress(Py4JError):  # it is Spark's own, and nothing is lost without it
+        getattr(getattr(jvm.org.apache.spark.util, "Utils$"), "MODULE$").clearLocalRootDirs()
 
 
 @contextmanager
