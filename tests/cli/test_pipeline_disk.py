@@ -53,7 +53,8 @@ def test_a_full_disk_is_told_and_with_room_the_same_command_counts_each_line_onc
     codes = [line for line in done.stdout.splitlines() if line.startswith("code ")]
     assert codes == ["code 1", "code 0", "code 1"], done.stderr
     full, read_only = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert full == f"error: the disk is full: {disk}/tables"
+    assert full.startswith("error: the disk is full: ")
+    assert f"{disk}/tables" in full
     assert read_only.endswith("cannot be used: Read-only file system")
     told = json.loads(done.stdout.split("code 1")[1].split("code 0")[0])
     assert (told["requests"], requests(copy)) == (360, 360)

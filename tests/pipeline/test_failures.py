@@ -1,5 +1,7 @@
 """What Spark throws, in words that say what to do."""
 
+from tempfile import gettempdir
+
 import pytest
 from py4j.protocol import Py4JNetworkError
 
@@ -11,7 +13,11 @@ from rollcall.tables.errors import TablesError
 @pytest.mark.parametrize(
     ("told", "kind", "says"),
     [
-        ("java.io.IOException: No space left on device", TablesError, "the disk is full: /t"),
+        (
+            "java.io.IOException: No space left on device",
+            TablesError,
+            f"the disk is full: that of /t, or of {gettempdir()} (TMPDIR)",
+        ),
         (
             "[FAILED_READ_FILE.FILE_NOT_EXIST] java.io.FileNotFoundException: a.log",
             ChangedError,

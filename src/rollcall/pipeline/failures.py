@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -49,7 +50,8 @@ def java_may_end() -> Iterator[None]:
 def explain(error: Exception, where: str) -> Exception:
     told = _whole_story(error)
     if FULL.search(told):
-        return disk_full(where)
+        # Java does not say of which file: it may be one that Spark keeps while it works
+        return disk_full(f"that of {where}, or of {tempfile.gettempdir()} (TMPDIR)")
     if GONE.search(told):
         return ChangedError(
             "a log went away while it was read", hint="was it rolled or moved? run this again"
