@@ -40,7 +40,7 @@ $(STAMP): pyproject.toml requirements/dev.txt
 	@mkdir -p "$$TMPDIR"
 	@echo 'Setting up .venv: once, about a minute'
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || "$(PYTHON)" -m venv --clear .venv
-	@$(BIN)/python -m pip install --quiet --requirement requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --use-pep517 --requirement requirements/dev.txt
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
