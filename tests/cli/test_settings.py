@@ -100,20 +100,40 @@ def test_a_java_clients_file_is_read(tmp_path: Path) -> None:
     ("text", "told"),
     [
         ("bootstrap = ", "is not TOML"),
-        ("bootstrp = 'a:1'", "'bootstrp'"),
-        ("sasl = 1", "sasl .* is no table"),
-        ("[sasl]\nuser = 'x'", "'user'"),
+        ("bootstrap = 5", "bootstrap is 5"),
+        ("bootstrap = ['a:1', 5]", "bootstrap is a list"),
+        ("bootstrap = { a = 1 }", "bootstrap is a table"),
+        ("bootstrp = 'a:1'", "no setting bootstrp"),
+        ("client_id = 5", "client_id is 5"),
+        ("release = 0.9", "release is 0.9"),
+        ("sasl = 1", "sasl is 1"),
+        ("[sasl]\nuser = 'x'", r"no setting sasl\.user"),
+        ("[sasl]\nmechanism = 5", r"sasl\.mechanism is 5"),
         ("[sasl]\nmechanism = 'PLAIN'\nusername = 'a'", "needs a username and a password"),
-        ("[tls]\ncafile = 'x'", "'cafile'"),
-        ("timeout = 'long'", "wrong kind"),
+        ("[tls]\ncafile = 'x'", r"no setting tls\.cafile"),
+        ("[tls]\nca = ['x']", r"tls\.ca is a list"),
+        ("[tls]\ncheck_hostname = 'false'", r"tls\.check_hostname is 'false'"),
+        ("timeout = 'long'", "timeout is 'long'"),
         ("timeout = -1", "timeout is -1"),
-        ("avoid = { Metadata = 3 }", "wrong kind"),
+        ("timeout = nan", "timeout is nan"),
+        ("timeout = inf", "timeout is inf"),
+        ("avoid = 'Metadata'", "avoid is 'Metadata'"),
+        ("avoid = ['Metadata']", "avoid is a list"),
+        ("avoid = { Metadata = 3 }", r"avoid\.Metadata is 3"),
+        ("avoid = { Metadata = ['3'] }", r"avoid\.Metadata is a list"),
         ("", "no address to begin with"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_told(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         load_settings(None, write(tmp_path, text), environ={})
+
+
+@pytest.mark.parametrize("where", ["[sasl]\npassword", "[tls]\nkey_password"])
+def test_a_secret_of_the_wrong_kind_is_not_shown(tmp_path: Path, where: str) -> None:
+    with pytest.raises(ConfigError, match="password is no text") as raised:
+        load_settings("a:1", write(tmp_path, f"{where} = ['sesame']"), environ={})
+    assert "sesame" not in f"{raised.value}{raised.value.hint}"
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:

@@ -18,6 +18,11 @@ def test_secrets_are_not_in_the_repr() -> None:
     assert not any(secret in shown for secret in ("sesame", "KEYPEM", "hush"))
 
 
+def test_a_time_that_is_no_number_is_refused() -> None:
+    with pytest.raises(ConfigError, match="broker_timeout is nan"):
+        ClientConfig(broker_timeout=float("nan"))
+
+
 @pytest.mark.parametrize("name", ["request_timeout", "parallel", "rounds", "broker_timeout"])
 def test_numbers_must_be_above_0(name: str) -> None:
     with pytest.raises(ConfigError, match=f"{name} is 0"):

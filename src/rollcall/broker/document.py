@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from rollcall.errors import ConfigError
 
 E = TypeVar("E", bound=StrEnum)
+T = TypeVar("T")
 
 _NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
@@ -59,13 +60,26 @@ class Section:
         except ValueError:
             raise self._wrong(key, value, f"one of {', '.join(choices)}") from None
 
-    def texts(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+    def secret(self, key: str) -> str | None:
+        """A text that no error shows; a number whose quotes were forgotten is its digits."""
         if not self.has(key):
-            return default
+            return None
         value = self._values[key]
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self._wrong(key, value, "a list of texts")
-        return tuple(value)
+        if type(value) not in (str, int):
+            raise ConfigError(f"{self.where(key)} is no text", hint="write it in quotes")
+        return str(value)
+
+    def texts(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+        return self._list(key, str, default, "a list of texts")
+
+    def numbers(self, key: str, default: tuple[int, ...] = ()) -> tuple[int, ...]:
+        return self._list(key, int, default, "a list of whole numbers")
+
+    def text_or_texts(self, key: str) -> str | tuple[str, ...]:
+        """A list, or one text instead of it."""
+        if isinstance(self._values.get(key), str):
+            return str(self.text(key))
+        return self._list(key, str, (), "text, or a list of texts")
 
     @contextmanager
     def section(self, key: str) -> Iterator["Section"]:
@@ -110,6 +124,14 @@ class Section:
         if type(value) is not kind:
             raise self._wrong(key, value, _NAMES[kind] + or_else)
         return value
+
+    def _list(self, key: str, kind: type[T], default: tuple[T, ...], wanted: str) -> tuple[T, ...]:
+        if not self.has(key):
+            return default
+        value = self._values[key]
+        if not isinstance(value, list) or any(type(item) is not kind for item in value):
+            raise self._wrong(key, value, wanted)
+        return tuple(value)
 
     def _wrong(self, key: str, value: object, wanted: str) -> ConfigError:
         shown = repr(value) if isinstance(value, str | int | float) else f"a {_kind(value)}"

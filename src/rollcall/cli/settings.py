@@ -28,14 +28,19 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rollcall.cli.java_properties import parse_properties, sasl_from, tls_from
+from rollcall.cli.options import LONGEST, SHORTEST
 from rollcall.client import Address, ClientConfig, SaslConfig, TlsConfig, parse_bootstrap
 from rollcall.errors import ConfigError
 
+if TYPE_CHECKING:
+    from rollcall.broker.document import Section
+
 SASL_PASSWORD = "ROLLCALL_SASL_PASSWORD"  # noqa: S105 - the name of a variable
 TLS_KEY_PASSWORD = "ROLLCALL_TLS_KEY_PASSWORD"  # noqa: S105 - the name of a variable
+TLS_FILES = {"ca_file": "ca", "certificate_file": "certificate", "key_file": "key"}
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ def load_settings(
     environ: Mapping[str, str] = os.environ,
 ) -> Settings:
     """Flags come before the environment, and that before the file."""
-    told, config = _from_file(path, environ) if path else ([], _config({}, None, None))
+    told, config = _from_file(path, environ) if path else ([], ClientConfig())
     if seconds is not None:
         config = _with_timeout(config, seconds)
     if release is not None:
@@ -84,82 +89,65 @@ def _from_file(path: Path, environ: Mapping[str, str]) -> tuple[Any, ClientConfi
         properties = parse_properties(text)
         sasl = sasl_from(properties, environ.get(SASL_PASSWORD))
         tls = tls_from(properties, path.parent, environ.get(TLS_KEY_PASSWORD))
-        return properties.get("bootstrap.servers", ""), _config({}, sasl, tls)
+        return properties.get("bootstrap.servers", ""), ClientConfig(sasl=sasl, tls=tls)
     return _from_toml(text, path, environ)
 
 
 def _from_toml(text: str, path: Path, environ: Mapping[str, str]) -> tuple[Any, ClientConfig]:
+    from rollcall.broker.document import Section  # takes a moment, and few have such a file
+
     try:
-        document = tomllib.loads(text)
+        return _from_document(Section(tomllib.loads(text)), path.parent, environ)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not TOML: {error}", hint="write it as key = value") from None
-    _known(document, {"bootstrap", "timeout", "release", "avoid", "client_id", "sasl", "tls"}, path)
-    sasl = _sasl(_table(document, "sasl", path), environ, path)
-    tls = _tls(_table(document, "tls", path), environ, path)
-    try:
-        return document.get("bootstrap", []), _config(document, sasl, tls)
-    except TypeError:
-        raise ConfigError(
-            f"{path} has a setting of the wrong kind", hint="compare it with the documentation"
-        ) from None
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error.message}", hint=error.hint) from None
 
 
-def _config(
-    document: Mapping[str, Any], sasl: SaslConfig | None, tls: TlsConfig | None
-) -> ClientConfig:
+def _from_document(
+    top: "Section", folder: Path, environ: Mapping[str, str]
+) -> tuple[Any, ClientConfig]:
+    told, seconds = top.text_or_texts("bootstrap"), top.seconds("timeout")
+    values = {"client_id": top.text("client_id", "rollcall"), "release": top.text("release")}
+    with top.section("avoid") as section:
+        values["avoid"] = {name: frozenset(section.numbers(name)) for name in section.sections()}
+    sasl, tls = _sasl(top, environ), _tls(top, folder, environ)
+    top.close()
     config = ClientConfig(
-        client_id=document.get("client_id", "rollcall"),
-        release=document.get("release"),
-        avoid={name: frozenset(versions) for name, versions in document.get("avoid", {}).items()},
-        sasl=sasl,
-        tls=tls,
+        **values,
+        sasl=None if sasl is None else SaslConfig(**sasl),
+        tls=None if tls is None else TlsConfig(**tls),
     )
-    return _with_timeout(config, document["timeout"]) if "timeout" in document else config
+    if seconds is None:
+        return told, config
+    if not SHORTEST <= seconds <= LONGEST:
+        raise ConfigError(f"timeout is {seconds:g}", hint=f"use {SHORTEST} s to a year")
+    return told, _with_timeout(config, seconds)
 
 
-def _sasl(
-    table: Mapping[str, Any] | None, environ: Mapping[str, str], path: Path
-) -> SaslConfig | None:
-    if table is None:
+def _sasl(top: "Section", environ: Mapping[str, str]) -> dict[str, Any] | None:
+    if not top.has("sasl"):
         return None
-    _known(table, {"mechanism", "username", "password"}, path)
-    return SaslConfig(
-        mechanism=str(table.get("mechanism", "")),
-        username=str(table.get("username", "")),
-        password=environ.get(SASL_PASSWORD) or str(table.get("password", "")),
-    )
+    with top.section("sasl") as section:
+        password = section.secret("password")
+        return {
+            "mechanism": section.text("mechanism", ""),
+            "username": section.text("username", ""),
+            "password": environ.get(SASL_PASSWORD) or password or "",
+        }
 
 
-def _tls(
-    table: Mapping[str, Any] | None, environ: Mapping[str, str], path: Path
-) -> TlsConfig | None:
-    if table is None:
+def _tls(top: "Section", folder: Path, environ: Mapping[str, str]) -> dict[str, Any] | None:
+    if not top.has("tls"):
         return None
-    _known(table, {"ca", "certificate", "key", "key_password", "check_hostname"}, path)
-    files = {
-        name: path.parent / str(table[name])
-        for name in ("ca", "certificate", "key")
-        if name in table
-    }
-    return TlsConfig(
-        ca_file=files.get("ca"),
-        certificate_file=files.get("certificate"),
-        key_file=files.get("key"),
-        key_password=environ.get(TLS_KEY_PASSWORD) or table.get("key_password"),
-        check_hostname=bool(table.get("check_hostname", True)),
-    )
-
-
-def _table(document: Mapping[str, Any], name: str, path: Path) -> Mapping[str, Any] | None:
-    table = document.get(name)
-    if table is not None and not isinstance(table, dict):
-        raise ConfigError(f"{name} in {path} is no table", hint=f"write [{name}] on its own line")
-    return table
-
-
-def _known(table: Mapping[str, Any], known: set[str], path: Path) -> None:
-    if strange := sorted(table.keys() - known):
-        raise ConfigError(
-            f"{path} has a setting {strange[0]!r}, which rollcall does not know",
-            hint=f"known there: {', '.join(sorted(known))}",
-        )
+    with top.section("tls") as section:
+        files = {
+            name: folder / section.text(key) if section.has(key) else None
+            for name, key in TLS_FILES.items()
+        }
+        password = section.secret("key_password")
+        return {
+            **files,
+            "key_password": environ.get(TLS_KEY_PASSWORD) or password,
+            "check_hostname": section.flag("check_hostname", default=True),
+        }

@@ -122,7 +122,7 @@ class ClientConfig:
     def __post_init__(self) -> None:
         for each in fields(self):
             value = getattr(self, each.name)
-            if isinstance(value, int | float) and value <= 0:
+            if isinstance(value, int | float) and not value > 0:  # nan is no number either
                 raise ConfigError(f"{each.name} is {value}", hint="use a number above 0")
         if self.release is not None:
             line_of(self.release)
