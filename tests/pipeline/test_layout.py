@@ -34,6 +34,11 @@ def test_a_logger_is_known_as_short_as_the_layout_writes_it(written: str, logger
     assert compile_layout(f"%d %p {written} %m%n").logger == logger
 
 
+def test_the_longest_name_wins() -> None:
+    assert compile_layout("%d %p %location %m%n") == compile_layout("%d %p %t %m%n")
+    assert compile_layout("%d %marker %p %m (%c)%n") == compile_layout("%d %X{a} %p %m (%c)%n")
+
+
 @pytest.mark.parametrize(
     ("pattern", "why"),
     [
@@ -44,6 +49,8 @@ def test_a_logger_is_known_as_short_as_the_layout_writes_it(written: str, logger
         ("%d{ABSOLUTE} %m%n", "ABSOLUTE"),
         ("%d{HH:mm:ss} %m%n", "day, month, year"),
         ("%d{dd MMM yyyy HH:mm:ss} %m%n", "MMM"),
+        ("%d %notEmpty{%X} %p %m%n", "%notEmpty"),
+        ("%d %p %replace{%m}{a}{b}%n", "%replace"),
     ],
 )
 def test_a_layout_that_cannot_be_read_is_refused_with_a_reason(pattern: str, why: str) -> None:

@@ -31,7 +31,16 @@ NAMES = {
     "X": "text", "mdc": "text", "MDC": "text", "x": "text", "NDC": "text",
     "L": "text", "line": "text", "F": "text", "file": "text", "M": "text", "method": "text",
     "C": "text", "class": "text", "r": "text", "relative": "text", "sn": "text", "pid": "text",
+    "l": "text", "location": "text", "T": "text", "threadId": "text", "tp": "text",
+    "threadPriority": "text", "marker": "text", "markerSimpleName": "text", "N": "text",
+    "nano": "text", "u": "text", "uuid": "text", "fqcn": "text", "processId": "text",
+    "sequenceNumber": "text", "K": "text", "map": "text", "MAP": "text", "endOfBatch": "text",
     "ex": "nothing", "xEx": "nothing", "throwable": "nothing", "rEx": "nothing",
+    **dict.fromkeys(
+        ("notEmpty", "varsNotEmpty", "variablesNotEmpty", "maxLen", "maxLength", "repeat", "R",
+         "replace", "equals", "equalsIgnoreCase", "enc", "encode", "highlight", "style"),
+        "other patterns",
+    ),
 }  # fmt: skip
 
 ISO = "yyyy-MM-dd HH:mm:ss,SSS"
@@ -119,8 +128,8 @@ def conversions(pattern: str) -> Iterator[tuple[str, str]]:
         yield from literal(pattern[at : found.start()])
         written = found["name"]
         name = next((written[:n] for n in range(len(written), 0, -1) if written[:n] in NAMES), None)
-        if name is None:
-            raise layout_error(pattern, f"%{written} is not known here")
+        if name is None or NAMES[name] == "other patterns":
+            raise layout_error(pattern, f"%{name or written} is not known here")
         rest = written[len(name) :]
         yield NAMES[name], "" if rest else found["options"]
         yield from literal(rest + (found["options"] if rest else ""))
