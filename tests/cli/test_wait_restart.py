@@ -4,6 +4,8 @@ import time
 
 import pytest
 
+from rollcall.cli.wait_restart import step_text
+from rollcall.client.restarts import Progress, Step
 from tests.cli.scripted_cluster import rollcall, serving
 from tests.client.scripted import METADATA, ScriptedBroker
 
@@ -33,7 +35,7 @@ def test_536_5_a_restart_is_exit_code_0_and_told_as_it_goes() -> None:
     assert result.out.splitlines() == [
         "broker 1: waiting for another start than 2023-11-14 22:13:20",
         "broker 1: restarted at 2023-11-14 22:21:40",
-        "broker 1: back, all others know (1 of 1)",
+        "broker 1: back, all others know",
     ]
 
 
@@ -45,6 +47,11 @@ def test_536_5_a_lower_start_time_is_a_warning_on_stderr() -> None:
     assert result.code == 0
     assert "warning: broker 1 started at 2023-11-14 22:13:20" in result.err
     assert "its clock went back" in result.err
+
+
+def test_of_several_it_is_told_how_many_are_back() -> None:
+    told = step_text(Progress(2, Step.BACK, back=1, of=3))
+    assert told == "broker 2: back, all others know (1 of 3 are back)"
 
 
 @pytest.mark.parametrize(

@@ -140,17 +140,18 @@ class _View:
 class _LinesView(_View):
     def tell(self, progress: Progress) -> None:
         is_warning = progress.step in (Step.CLOCK_WENT_BACK, Step.DOWN_TOGETHER)
-        print(_line(progress), file=sys.stderr if is_warning else sys.stdout, flush=True)
+        print(step_text(progress), file=sys.stderr if is_warning else sys.stdout, flush=True)
 
 
-def _line(progress: Progress) -> str:
+def step_text(progress: Progress) -> str:
     number, start = progress.broker, moment(progress.start_time_ms)
-    before, count = moment(progress.before_ms), f"{progress.back} of {progress.of}"
+    before = moment(progress.before_ms)
+    count = f" ({progress.back} of {progress.of} are back)" if progress.of > 1 else ""
     texts = {
         Step.WAITING: f"broker {number}: waiting for another start than {before}",
         Step.DOWN: f"broker {number}: down",
         Step.RESTARTED: f"broker {number}: restarted at {start}",
-        Step.BACK: f"broker {number}: back, all others know ({count})",
+        Step.BACK: f"broker {number}: back, all others know{count}",
         Step.DOWN_TOGETHER: f"warning: broker {number} is down together with another",
         Step.CLOCK_WENT_BACK: f"warning: broker {number} started at {start}, before {before}: "
         "its clock went back",
