@@ -195,7 +195,12 @@ def test_limits_request_log_and_metrics() -> None:
         ("[metrics]\nmax_software = 0", "metrics.max_software is 0", "1 or more"),
         ("[authorizer]\ndefault = ['READ']", "authorizer.default has 'READ'", "DESCRIBE"),
         ("[authorizer]\ndefault = 'ALL'", "authorizer.default is 'ALL'", "a list of texts"),
-        ("[authorizer]\nsuper_users = ['root']", "'root', which is no principal", "User:root"),
+        (
+            "[authorizer]\nsuper_users = ['root']",
+            "authorizer.super_users names 'root'",
+            "User:root",
+        ),
+        ("[authorizer.allow]\nroot = ['ALL']", "authorizer.allow names 'root'", "User:root"),
         ("[nodes.one]\nrack = 'a'", "nodes.one is no node", "[nodes.1]"),
         ("[nodes.4]\nrack = 'a'", "settings for node 4, but the nodes are 1 to 3", "raise"),
         ("host = '0.0.0.0'", "no address to send clients to", "advertised_host"),

@@ -246,6 +246,26 @@ def test_tls_files_that_do_not_fit_are_refused_with_a_hint(
     assert "PEM" in str(raised.value.hint)
 
 
+def test_a_key_with_a_passphrase_is_refused_and_nobody_is_asked_for_it(
+    files: dict[str, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from cryptography.hazmat.primitives import serialization as pem
+
+    from rollcall.server.tls import tls_context
+
+    key = pem.load_pem_private_key(files["key"].read_bytes(), None)
+    locked = tmp_path / "locked.key"
+    locked.write_bytes(
+        key.private_bytes(
+            pem.Encoding.PEM, pem.PrivateFormat.PKCS8, pem.BestAvailableEncryption(b"sesame")
+        )
+    )
+    with pytest.raises(ConfigError) as raised:
+        tls_context(TlsConfig(certificate=files["certificate"], key=locked))
+    assert "without a passphrase" in str(raised.value.hint)
+    assert capfd.readouterr() == ("", "")
+
+
 async def test_who_says_goodbye_hears_the_same_and_need_not_wait(files: dict[str, Path]) -> None:
     async with (
         served(None, tls_listener(files)) as server,

@@ -144,12 +144,13 @@ def _authorizer(section: Section) -> Authorizer:
     default = _operations(section, "default")
     with section.section("allow") as allow:
         allowed = {name: _operations(allow, name) for name in allow.sections()}
-    for principal in (*super_users, *allowed):
-        if not principal.startswith("User:"):
-            raise ConfigError(
-                f"{section.where('allow')} names {principal!r}, which is no principal",
-                hint=f'a principal begins with User: as in "User:{principal}"',
-            )
+    for key, principals in (("super_users", super_users), ("allow", allowed)):
+        for principal in principals:
+            if not principal.startswith("User:"):
+                raise ConfigError(
+                    f"{section.where(key)} names {principal!r}, which is no principal",
+                    hint=f'a principal begins with User: as in "User:{principal}"',
+                )
     return Authorizer(allow=allowed, default=default, super_users=super_users)
 
 

@@ -26,7 +26,8 @@ _CHUNK: Final = 64 * 1024
 def tls_context(config: TlsConfig) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
-        context.load_cert_chain(config.certificate, config.key)
+        # without a password OpenSSL would ask at the terminal, and everybody would wait
+        context.load_cert_chain(config.certificate, config.key, password="")
         if config.authorities is not None:
             context.load_verify_locations(config.authorities)
     except (ssl.SSLError, OSError) as error:
