@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rollcall.cli.app import app
+from rollcall.reports import Verdict
 from tests.cli.browser import Browser, open_browser
 from tests.reports.making import Made, hour
 
@@ -117,6 +118,25 @@ def test_a_table_is_sorted_by_a_column_up_and_down(browser: Browser) -> None:
     assert up == sorted(up)
     assert down == sorted(up, reverse=True)
     assert down[0] == 70_000
+
+
+def test_verdicts_are_sorted_by_how_bad_they_are_and_keep_their_looks_beside_a_cluster(
+    tmp_path: Path,
+) -> None:
+    made = Made().told("3.9.0").use("Fetch", 17, client_id="calm", cluster="b")
+    made.use("Fetch", 3, client_id="old", cluster="a").use("Fetch", 99, client_id="new")
+    made.use("Produce", 9, "librdkafka 1.7.0", client_id="needs")
+    tables, page = made.write(tmp_path / "tables"), tmp_path / "impact.html"
+    arguments = ["report", "impact", "--tables", tables, "--target", "4.0.0", "--html", page]
+    CliRunner().invoke(app, [*map(str, arguments)])
+    with open_browser(tmp_path / "profile") as browser:
+        browser.open(page)
+        click = "[...document.querySelectorAll('th')].find(h => h.textContent === 'verdict')"
+        browser.run(f"{click}.click()")
+        cells = "[...document.querySelectorAll('tbody tr')].map(row => row.children[1])"
+        assert browser.run(f"{cells}.map(it => it.textContent)") == [*map(str, Verdict)]
+        looks = browser.run(f"{cells}.map(it => it.className)")
+        assert looks == ["breaks", "risk", "risk", "safe"]
 
 
 def test_a_click_on_a_client_shows_evidence_and_remedy(browser: Browser) -> None:

@@ -3,7 +3,8 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const main = document.getElementById("page");
 const SHOWN = 50;
-const LOOKS = { "breaks": "breaks", "at risk": "risk", "unknown": "risk", "safe": "safe" };
+const LOOKS = new Map([["breaks", "breaks"], ["at risk", "risk"], ["unknown", "risk"], ["safe", "safe"]]);
+const WORST_FIRST = [...LOOKS.keys()];
 
 function add(parent, tag, text, className) {
   const made = document.createElement(tag);
@@ -36,6 +37,8 @@ function showTable(columns, rows, details) {
   const heads = add(add(table, "thead"), "tr");
   const body = add(table, "tbody");
   const more = add(main, "button", "show more");
+  const verdict = columns.indexOf("verdict");
+  const toSort = (cell, column) => (column === verdict ? WORST_FIRST.indexOf(cell) : cell);
 
   columns.forEach((name, column) => {
     const head = add(heads, "th", name, typeof rows[0]?.[column] === "number" ? "number" : "");
@@ -56,7 +59,7 @@ function showTable(columns, rows, details) {
     entry.cells.forEach((cell, column) => {
       const number = typeof cell === "number";
       const text = number ? cell.toLocaleString("en") : cell;
-      add(row, "td", text, number ? "number" : column === 0 ? LOOKS[cell] ?? "" : "");
+      add(row, "td", text, number ? "number" : column === verdict ? LOOKS.get(cell) : "");
     });
     if (!entry.lines?.length) return;
     row.className = "opens";
@@ -75,7 +78,8 @@ function showTable(columns, rows, details) {
     found = entries.filter((entry) => words.every((word) => entry.text.includes(word)));
     if (sorting) {
       const { column, down } = sorting;
-      found = [...found].sort((a, b) => compare(a.cells[column], b.cells[column]) * (down ? -1 : 1));
+      const key = (entry) => toSort(entry.cells[column], column);
+      found = [...found].sort((a, b) => compare(key(a), key(b)) * (down ? -1 : 1));
     }
     body.replaceChildren();
     found.slice(0, shown).forEach(drawRow);
@@ -89,6 +93,10 @@ function showTable(columns, rows, details) {
 }
 
 const COLOURS = ["#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#bcbd22", "#17becf", "#3f51b5", "#009688", "#9e9e9e"];
+
+// A chart is drawn once: what it says must be read on white, on black and on paper.
+Chart.defaults.color = "#808080";
+Chart.defaults.borderColor = "#8884";
 
 function canvas(title, height) {
   add(main, "h2", title);
