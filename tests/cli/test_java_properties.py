@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+import trustme
 
 from rollcall.cli.java_properties import parse_properties, sasl_from, tls_from
 from rollcall.errors import ConfigError
@@ -100,6 +101,25 @@ def test_pem_files_and_texts_are_taken() -> None:
     assert tls.identity_pem == "KEY\nCHAIN\n"
     assert tls.key_password == "hush"
     assert not tls.check_hostname
+
+
+@pytest.mark.parametrize("end", [" ", " \\\n", "\\n", "\\n\\\n    "])
+def test_pem_texts_may_be_on_one_line_or_on_many(end: str) -> None:
+    authority = trustme.CA()
+    identity = authority.issue_cert("client")
+    chain = b"".join(pem.bytes() for pem in identity.cert_chain_pems)
+    texts = {
+        "ssl.truststore.certificates": authority.cert_pem.bytes(),
+        "ssl.keystore.key": identity.private_key_pem.bytes(),
+        "ssl.keystore.certificate.chain": chain + authority.cert_pem.bytes(),
+    }
+    lines = ["security.protocol=SSL"]
+    lines += [
+        f"{name}={text.decode().strip().replace(chr(10), end)}" for name, text in texts.items()
+    ]
+    tls = tls_from(parse_properties("\n".join(lines)), Path())
+    assert tls is not None
+    assert len(tls.context().get_ca_certs()) == 1
 
 
 def test_the_host_name_is_checked_unless_told_otherwise() -> None:

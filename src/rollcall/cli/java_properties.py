@@ -8,6 +8,7 @@ cannot be read, and is an error that says how to turn it into PEM.
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import wrap
 
 from rollcall.client import SaslConfig, TlsConfig
 from rollcall.errors import ConfigError
@@ -20,6 +21,9 @@ _JAAS = re.compile(
 )
 _JAAS_OPTION = re.compile(
     r"""([\w.]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|([^\s"';]+))"""
+)
+_PEM = re.compile(
+    r"\s*(-----BEGIN [A-Z0-9 ]+-----)\s*([A-Za-z0-9+/=\s]+?)\s*(-----END [A-Z0-9 ]+-----)\s*"
 )
 _LOGIN = re.compile(r"(Plain|Scram)LoginModule$")
 
@@ -94,9 +98,9 @@ def tls_from(
     key = properties.get("ssl.keystore.key")
     return TlsConfig(
         ca_file=_file(properties, "ssl.truststore.location", folder),
-        ca_pem=properties.get("ssl.truststore.certificates"),
+        ca_pem=_pem(properties.get("ssl.truststore.certificates", "")) or None,
         certificate_file=_file(properties, "ssl.keystore.location", folder),
-        identity_pem=f"{key}\n{chain}\n" if key and chain else None,
+        identity_pem=f"{_pem(key)}\n{_pem(chain)}\n" if key and chain else None,
         key_password=key_password or properties.get("ssl.key.password"),
         check_hostname=properties.get("ssl.endpoint.identification.algorithm", "https") != "",
     )
@@ -114,6 +118,15 @@ def _protocol(properties: Mapping[str, str]) -> str:
 
 def _file(properties: Mapping[str, str], key: str, folder: Path) -> Path | None:
     return folder / properties[key] if properties.get(key) else None
+
+
+def _pem(text: str) -> str:
+    """With its lines, for OpenSSL: Java takes blanks for them, as continued lines leave them."""
+
+    def in_lines(entry: re.Match[str]) -> str:
+        return "\n".join(["", entry[1], *wrap("".join(entry[2].split()), 64), entry[3], ""])
+
+    return _PEM.sub(in_lines, text)
 
 
 def _must_be_pem(properties: Mapping[str, str], store: str) -> None:
