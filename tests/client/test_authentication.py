@@ -1,10 +1,13 @@
 import asyncio
 import ssl
 import time
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
+import uvloop
 
 from rollcall.client import (
     AdminClient,
@@ -193,3 +196,23 @@ async def test_a_client_certificate_is_shown(
         AdminClient([address], ClientConfig(tls=tls)) as client,
     ):
         assert (await client.describe_cluster()).cluster_id == "scripted"
+
+
+@pytest.mark.parametrize("loop", [asyncio.run, uvloop.run], ids=["asyncio", "uvloop"])
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_client_certificate_that_is_missed_is_hinted_at_in_every_tls(
+    server_tls: ssl.SSLContext,
+    ca_file: Path,
+    version: ssl.TLSVersion,
+    loop: Callable[[Coroutine[Any, Any, None]], None],
+) -> None:
+    server_tls.verify_mode = ssl.CERT_REQUIRED
+    server_tls.maximum_version = version
+
+    async def knock() -> None:
+        async with running(ScriptedBroker(), tls=server_tls) as [address]:
+            with pytest.raises(UnreachableError) as caught:
+                await connect(address, ClientConfig(), TlsConfig(ca_file=ca_file).context())
+        assert "wants a client certificate" in str(caught.value.hint)
+
+    loop(knock())

@@ -149,7 +149,9 @@ class _Opening:
             kind = UnreachableError if isinstance(error, ConnectionLostError) else NeverAnswersError
             raise kind(
                 f"{self.address} answers neither ApiVersions nor Metadata 0: {cause.message}",
-                hint="a listener with TLS or SASL looks like this to a client without them",
+                hint="a listener with TLS or SASL looks like this to a client without them"
+                if self.context is None
+                else "a listener that wants a client certificate, or SASL, looks like this",
             ) from None
         except BaseException:
             await wire.close()

@@ -24,7 +24,7 @@ from rollcall.client.errors import (
     NoAnswerError,
     UnreachableError,
 )
-from rollcall.client.wire import Wire
+from rollcall.client.wire import Wire, no_tls_with
 from rollcall.protocol.conversation import ClientConversation
 
 NEXT_ADDRESS_SECONDS: Final = 0.25
@@ -126,11 +126,7 @@ def _no_connection(address: Address, error: OSError | UnicodeError) -> ClientErr
             hint="name the CA of the cluster, and use the host name that is in the certificate",
         )
     if isinstance(error, ssl.SSLError | ConnectionResetError | ConnectionAbortedError):
-        why = error.strerror or str(error) or "it closed the connection"
-        return UnreachableError(
-            f"{address} and rollcall found no way to speak TLS: {why}",
-            hint="check that this is a TLS listener, and whether it wants a client certificate",
-        )
+        return no_tls_with(address, error)
     if isinstance(error, ConnectionRefusedError):
         return ConnectionRefusedByBrokerError(
             f"{address} refused the connection", hint="no broker listens there"

@@ -8,6 +8,7 @@ ends the connection, as Kafka answers in order: whatever stands behind it would 
 from __future__ import annotations
 
 import asyncio
+import ssl
 from typing import Any, cast
 
 from rollcall.client.addresses import Address
@@ -16,6 +17,7 @@ from rollcall.client.errors import (
     ConnectionLostError,
     GarbledError,
     NoAnswerError,
+    UnreachableError,
     UnsupportedError,
 )
 from rollcall.protocol.conversation import Answer, ClientConversation
@@ -26,6 +28,14 @@ from rollcall.protocol.messages import Message
 CLOSE_SECONDS = 1.0
 TLS_ALERT = b"\x15\x03"
 SPEAKS_TLS = "these bytes are a TLS alert: the listener speaks TLS, and the settings do not"
+
+
+def no_tls_with(address: Address, error: OSError) -> UnreachableError:
+    why = error.strerror or str(error) or "it closed the connection"
+    return UnreachableError(
+        f"{address} and rollcall found no way to speak TLS: {why}",
+        hint="check that this is a TLS listener, and whether it wants a client certificate",
+    )
 
 
 class Wire(asyncio.Protocol):
@@ -66,6 +76,9 @@ class Wire(asyncio.Protocol):
             self._fail(GarbledError(text, hint=hint))
 
     def connection_lost(self, error: Exception | None) -> None:
+        if isinstance(error, ssl.SSLError) and "ALERT" in (error.reason or ""):
+            # since TLS 1.3 a listener that misses a certificate lets us in first, and objects then
+            self._fail(no_tls_with(self.address, error))
         pending = self.conversation.frames.pending
         how = f" in the middle of an answer, {pending} bytes of it came" if pending else ""
         if isinstance(error, OSError) and error.strerror:
