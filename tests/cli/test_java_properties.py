@@ -122,6 +122,12 @@ def test_pem_texts_may_be_on_one_line_or_on_many(end: str) -> None:
     assert len(tls.context().get_ca_certs()) == 1
 
 
+@pytest.mark.parametrize("name", ["ssl.keystore.certificate.chain", "ssl.keystore.key"])
+def test_half_an_identity_is_told(name: str) -> None:
+    with pytest.raises(ConfigError, match="only one is there"):
+        tls_from({"security.protocol": "SSL", name: "half"}, HERE)
+
+
 def test_the_host_name_is_checked_unless_told_otherwise() -> None:
     tls = tls_from({"security.protocol": "SSL"}, HERE)
     assert tls is not None

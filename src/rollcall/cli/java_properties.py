@@ -96,6 +96,11 @@ def tls_from(
     _must_be_pem(properties, "ssl.keystore")
     chain = properties.get("ssl.keystore.certificate.chain")
     key = properties.get("ssl.keystore.key")
+    if bool(chain) != bool(key):
+        raise ConfigError(
+            "of ssl.keystore.certificate.chain and ssl.keystore.key only one is there",
+            hint="give both, or neither",
+        )
     return TlsConfig(
         ca_file=_file(properties, "ssl.truststore.location", folder),
         ca_pem=_pem(properties.get("ssl.truststore.certificates", "")) or None,
