@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from rollcall.catalog import Source
+from rollcall.catalog import Source, parse_version
 from tests.catalog.real_clients import (
     Judge,
     Outcome,
@@ -109,3 +109,15 @@ def test_held_down_to_a_release_kafka_python_3_is_taken_for_its_java_client() ->
     wrong = [it for it in nameless() if it.setting and outcome(it, it.as_logged()) is Outcome.WRONG]
     assert {(it.library, it.version) for it in wrong} == {("kafka-python", "3.0.12")}
     assert {it.as_logged().library for it in wrong} == {"apache-kafka-java"}
+
+
+def test_k07_who_asks_without_a_name_is_older_than_the_first_that_tells_it() -> None:
+    """On brokers that hear names; an application of a library held down by a setting asks not."""
+    bounds = [
+        (parse_version(client.version), candidate.before)
+        for client in [*clients_in_lines(), *clients_of_nine_releases()]
+        for candidate in client.as_logged().candidates
+        if candidate.library == client.library and candidate.before is not None
+    ]
+    assert len(bounds) > 150
+    assert all(version is not None and version < before for version, before in bounds)

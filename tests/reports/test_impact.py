@@ -271,6 +271,43 @@ def test_u08_a_library_known_to_need_what_is_refused_is_at_risk(
     assert only(judged(tmp_path, made, target)).verdict is expected
 
 
+@pytest.mark.parametrize(
+    ("release", "asks_with", "expected"),
+    [
+        ("3.9.0", 0, Verdict.AT_RISK),  # from 1.4 on it would have told its name
+        ("3.9.0", None, Verdict.SAFE),  # held down by a setting, any version asks for nothing
+        ("2.3.1", 0, Verdict.SAFE),  # nobody tells a name there
+        ("3.9.0", 3, Verdict.SAFE),
+    ],
+)
+def test_k07_a_library_that_asks_without_its_name_is_older_than_those_that_tell_it(
+    tmp_path: Path, release: str, asks_with: int | None, expected: Verdict
+) -> None:
+    made = Made().told(release).use("Fetch", 11, client_id="rdkafka")
+    if asks_with is not None:
+        made.use("ApiVersions", asks_with, client_id="rdkafka")
+    found = only(judged(tmp_path, made, "4.0.1"))
+    assert found.judgement.client.library == "librdkafka"
+    assert found.verdict is expected
+
+
+@pytest.mark.parametrize(
+    ("apis", "expected"),
+    [
+        (["Produce", "Metadata"], Verdict.SAFE),
+        (["Produce", "Fetch"], Verdict.AT_RISK),
+        (["Metadata"], Verdict.AT_RISK),
+    ],
+)
+def test_who_only_produces_looks_up_no_offsets(
+    tmp_path: Path, apis: list[str], expected: Verdict
+) -> None:
+    made = Made().told("3.9.0")
+    for api in apis:
+        made.use(api, 7, "librdkafka 1.7.0")
+    assert only(judged(tmp_path, made, "4.0.1")).verdict is expected
+
+
 def test_what_was_seen_outranks_what_a_library_is_known_to_need(tmp_path: Path) -> None:
     made = Made().told("3.9.0").use("Fetch", 11, "librdkafka 1.7.0")
     made.use("ListOffsets", 1, "librdkafka 1.7.0")
@@ -398,6 +435,53 @@ def test_the_remedy_names_the_version_to_upgrade_to(
     found = only(judged(tmp_path, Made().told("3.9.0").use(api, version, told), "4.1.0"))
     upgrade = found.remedies[0]
     assert (upgrade.step, str(upgrade.version)) == (Step.UPGRADE, expected)
+
+
+@pytest.mark.parametrize(
+    ("told", "client_id", "api", "version", "expected"),
+    [
+        (None, "rdkafka", "ListOffsets", 0, [Step.UPGRADE, Step.UNPIN]),
+        (None, "sarama", "OffsetCommit", 1, [Step.UPGRADE, Step.UNPIN]),
+        (None, "consumer-1", "Fetch", 3, [Step.UPGRADE]),
+        ("librdkafka unknown", "app", "ListOffsets", 0, [Step.UPGRADE, Step.UNPIN]),
+        # who tells its name is newer than the minimum
+        ("kafka-python unknown", "app", "Fetch", 3, [Step.UNPIN]),
+    ],
+)
+def test_a_version_that_is_not_known_may_be_too_old(
+    tmp_path: Path,
+    told: str | None,
+    client_id: str,
+    api: str,
+    version: int,
+    expected: list[Step],
+) -> None:
+    made = Made().told("3.9.0").use(api, version, told, client_id=client_id)
+    found = only(judged(tmp_path, made, "4.1.0"))
+    assert steps(found) == expected
+    if Step.UPGRADE in expected:
+        assert found.remedies[0].version is not None
+
+
+@pytest.mark.parametrize(
+    ("told", "engine"),
+    [
+        ("karafka v1.4.0-rdkafka-ruby-v0.10.0-librdkafka-v1.7.0", "librdkafka"),
+        ("ClickHouse v21.8", "librdkafka"),
+        ("librdkafka 1.7.0", None),
+    ],
+)
+def test_the_version_to_upgrade_to_is_that_of_the_library_inside(
+    tmp_path: Path, told: str, engine: str | None
+) -> None:
+    found = only(judged(tmp_path, Made().told("3.9.0").use("ListOffsets", 0, told), "4.1.0"))
+    assert (found.remedies[0].engine, str(found.remedies[0].version)) == (engine, "1.8.2")
+
+
+def test_what_several_versions_of_a_library_need_is_said_once(tmp_path: Path) -> None:
+    made = Made().told("3.9.0").use("ListOffsets", 0, "librdkafka 1.7.0")
+    found = only(judged(tmp_path, made.use("ListOffsets", 0, "librdkafka 1.6.1"), "4.1.0"))
+    assert steps(found) == [Step.UPGRADE, Step.UNPIN]
 
 
 def test_where_no_version_works_it_is_replaced(tmp_path: Path) -> None:

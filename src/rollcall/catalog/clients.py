@@ -10,7 +10,7 @@ and sends those of an old release may be any library that a setting holds down t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from rollcall.catalog.libraries import (
@@ -46,6 +46,8 @@ class LibraryCandidate:
     engine: str | None = None
     """The library that decides what is sent: itself, or the one it is built on."""
     engine_version: Release | None = None
+    before: Release | None = None
+    """Its engine is older than this: it asked, and told no name to a broker that hears names."""
     build_of: str | None = None
     """The Apache line inside a build with a number of its own."""
     like: tuple[str, ...] = ()
@@ -88,6 +90,8 @@ def identify_library(
     broker = None if broker_ranges is None else as_ranges(broker_ranges)
     matches = _possible(seen, broker)
     candidates = _by_client_id(client_id, matches, asked=API_VERSIONS in seen)
+    if _hears_names(broker) and max(seen.get(API_VERSIONS, {NAMES_FROM})) < NAMES_FROM:
+        candidates = tuple(_before_it_told(it) for it in candidates)
     return LibraryGuess(Source.INFERRED, candidates) if candidates else CANNOT_TELL
 
 
@@ -112,13 +116,22 @@ def _reported(name: str, version: str | None) -> LibraryGuess:
     return LibraryGuess(Source.REPORTED, (candidate,), name, told)
 
 
+def _hears_names(broker: Ranges | None) -> bool:
+    asked = broker.get(API_VERSIONS) if broker else None
+    return asked is not None and asked.high >= NAMES_FROM
+
+
 def _possible(seen: Seen, broker: Ranges | None) -> list[Match]:
-    hears_names = broker is not None and (
-        API_VERSIONS in broker and broker[API_VERSIONS].high >= NAMES_FROM
-    )
+    hears_names = _hears_names(broker)
     return [
         compare(sender, seen, broker) for sender in senders() if not (sender.tells and hears_names)
     ]
+
+
+def _before_it_told(candidate: LibraryCandidate) -> LibraryCandidate:
+    """No later version of it would have asked without its name."""
+    since = known_libraries()[candidate.library].tells_since
+    return replace(candidate, before=since) if candidate.version is None else candidate
 
 
 def _by_client_id(

@@ -45,6 +45,7 @@ class Risk:
     basis: str = "derived"
     source: str | None = None
     only_with_sasl: bool = False
+    only_consuming: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +68,11 @@ def outlook(
     target: str | Release,
     *,
     engine_version: Release | None = None,
+    before: Release | None = None,
 ) -> Outlook:
-    """What is known of a library version at a target; a binding is judged by its engine."""
+    """What is known of a library version at a target; a binding is judged by its engine.
+
+    Where the version is not known, it may be known to be `before` another."""
     row = _library(library)
     engine = _library(row.engine) if row.engine else row
     judged = engine_version if row.engine else version
@@ -80,11 +84,17 @@ def outlook(
         version,
         release,
         minimum=minimum,
-        below_minimum=judged < minimum.version if judged and minimum else None,
-        risks=(*_needs(engine, judged, release), *_gaps(engine, judged, release)),
+        below_minimum=_is_below(minimum, judged, before) if minimum else None,
+        risks=(*_needs(engine, judged, release, before), *_gaps(engine, judged, release)),
         pin=engine.pin,
         notes=(*row.notes, *(engine.notes if engine is not row else ())),
     )
+
+
+def _is_below(minimum: Minimum, version: Release | None, before: Release | None) -> bool | None:
+    if version is not None:
+        return version < minimum.version
+    return True if before is not None and before <= minimum.version else None
 
 
 def known_versions(
@@ -122,9 +132,11 @@ def _library(name: str) -> Library:
     return known_libraries()[name]
 
 
-def _needs(library: Library, version: Release | None, target: Release) -> Iterator[Risk]:
+def _needs(
+    library: Library, version: Release | None, target: Release, before: Release | None
+) -> Iterator[Risk]:
     for need in library.needs:
-        if not need.applies_to(version):
+        if not need.applies_to(version, before):
             continue
         for key, range_ in need.uses.items():
             if acceptance(target, key, range_.low).refused:
@@ -145,6 +157,7 @@ def _risk(need: Need, key: int, range_: Range, lack: Lack) -> Risk:
         need.basis,
         need.source,
         need.only_with_sasl,
+        need.only_consuming,
     )
 
 

@@ -103,7 +103,8 @@ def remedy(it: Remedy) -> str:
             kind = "a suspected proxy" if it.suspected else "a proxy"
             return f"look behind {it.host}, {kind}: its clients share that address"
         case Step.UPGRADE if it.version is not None:
-            return f"upgrade {library} to {it.version} or later"
+            inside = f"one with {_title(it.engine)} " if it.engine else ""
+            return f"upgrade {library} to {inside}{it.version} or later"
         case Step.UPGRADE:
             return f"upgrade {library}; which version is enough is not known"
         case Step.UNPIN:
@@ -126,7 +127,7 @@ def remedy(it: Remedy) -> str:
 def notes(it: ClientImpact) -> list[str]:
     """What does not decide, and is good to know."""
     told = [
-        f"{_title(look.library)} {look.version} is below the documented minimum "
+        f"{_title(look.library)} {look.version or 'that tells no name'} is below the minimum "
         f"{look.minimum.version} ({look.minimum.source}); what was seen outranks that"
         for look in it.judgement.outlooks.values()
         if look.below_minimum and look.minimum and it.verdict is Verdict.SAFE

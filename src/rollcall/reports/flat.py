@@ -212,6 +212,7 @@ def _flat_remedy(it: Remedy) -> Row:
         "step": str(it.step),
         "library": it.library,
         "version": str(it.version) if it.version else None,
+        "engine": it.engine,
         "setting": it.setting,
         "host": it.host,
         "suspected": it.suspected,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from rollcall.catalog import Release, accepts, line_of
+from rollcall.catalog import Outlook, Release, accepts, known_libraries, line_of
 from rollcall.reports.findings import Finding, Judgement, Verdict, Why
+from rollcall.reports.values import Client
 
 
 class Step(StrEnum):
@@ -36,6 +37,8 @@ class Remedy:
     library: str | None = None
     version: Release | None = None
     """To upgrade to at least; None when it is not known."""
+    engine: str | None = None
+    """The library inside that the version is of, if it is not its own."""
     setting: str | None = None
     host: str | None = None
     suspected: bool = False
@@ -48,7 +51,8 @@ def remedies(
     """In the order in which to try them; none for what is safe."""
     if judgement.verdict is Verdict.SAFE:
         return ()
-    return (*_proxies(judgement, given, suspected), *_steps(judgement, target))
+    steps = (*_proxies(judgement, given, suspected), *_steps(judgement, target))
+    return tuple(dict.fromkeys(steps))  # several versions of a library may need the same
 
 
 def _proxies(
@@ -89,14 +93,26 @@ def _library_steps(judgement: Judgement, findings: list[Finding]) -> Iterator[Re
             yield Remedy(Step.REPLACE, outlook.library)
             continue
         wanted = [risk.fixed_in for risk in risks if risk.fixed_in is not None]
-        if outlook.below_minimum and outlook.minimum is not None:
+        if outlook.minimum is not None and _may_be_below(outlook, judgement.client):
             wanted.append(outlook.minimum.version)
         newer = max(wanted, default=None)
         pinned = judgement.verdict is not Verdict.AT_RISK and outlook.pin is not None
         if newer is not None or not pinned:
-            yield Remedy(Step.UPGRADE, outlook.library, newer)
+            engine = known_libraries()[outlook.library].engine if newer else None
+            yield Remedy(Step.UPGRADE, outlook.library, newer, engine)
         if pinned:
             yield Remedy(Step.UNPIN, outlook.library, setting=outlook.pin)
+
+
+def _may_be_below(outlook: Outlook, client: Client) -> bool:
+    """Whether a version that is not known may be too old: who tells a name may be as old as the
+    first that does."""
+    if outlook.below_minimum is not None or outlook.minimum is None:
+        return bool(outlook.below_minimum)
+    row = known_libraries()[outlook.library]
+    engine = known_libraries()[row.engine] if row.engine else row
+    since = engine.tells_since if client.software is not None else None
+    return since is None or since < outlook.minimum.version
 
 
 def _lowest(findings: list[Finding]) -> Iterator[tuple[int, int]]:

@@ -60,6 +60,7 @@ REMEDY: Shape = {
     "step": TEXT,
     "library": TEXT,
     "version": TEXT,
+    "engine": TEXT,
     "setting": TEXT,
     "host": TEXT,
     "suspected": YES_NO,

@@ -34,7 +34,7 @@ from rollcall.reports.findings import Finding, Judgement, Verdict, Why
 from rollcall.reports.history import Sighting, set_aside
 from rollcall.reports.values import Client, Use
 
-API_VERSIONS = 18
+PRODUCE, FETCH, API_VERSIONS = 0, 1, 18
 SASL = frozenset({17, 36})
 NO_SASL_LISTENERS = frozenset({"PLAINTEXT", "SSL"})
 """Listeners called by these names have the security protocol of that name."""
@@ -72,6 +72,7 @@ class Judge:
                 candidate.version,
                 self.target,
                 engine_version=candidate.engine_version,
+                before=candidate.before,
             )
             self._outlooks[id(candidate)] = candidate, found
         return self._outlooks[id(candidate)][1]
@@ -186,11 +187,13 @@ class Judge:
             if (candidate := _library(client, version)) and (found := self.outlook(candidate).risks)
         }
         seen = {(use.software_version, use.api_key) for use in client.uses if risks}
+        only_produces = PRODUCE in client.apis and FETCH not in client.apis
         versions: dict[Risk, list[str | None]] = {}
         for version, found in risks.items():
             for risk in found:
                 was_seen = risk.lack is not Lack.NOT_LISTED and (version, risk.api_key) in seen
-                if not was_seen and not _is_impossible(risk, listeners):
+                is_done = not (risk.only_consuming and only_produces)
+                if is_done and not was_seen and not _is_impossible(risk, listeners):
                     versions.setdefault(risk, []).append(version)
         for risk, those in versions.items():
             yield Finding(
