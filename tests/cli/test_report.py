@@ -66,20 +66,35 @@ def test_then_the_evidence_and_what_to_do(tables: Path) -> None:
         (["--target", "4.0.1"], 1),
         (["--target", "3.9.1"], 3),  # a broker was not heard
         (["--target", "4.0.1", "--principal", "User:app"], 3),
-        (["--target", "17.0"], 2),
-        (["--target", "four"], 2),
-        (["--target", "4.0.1", "--from", "x"], 2),
-        (["--target", "4.0.1", "--since", "yesterday"], 2),
-        (["--target", "4.0.1", "--since", "99999999d"], 2),
-        (["--target", "4.0.1", "--since", "0001-01-01T00:00+02:00"], 2),
         (["--target", "4.0.1", "--since", "0001-01-01", "--until", "9999-12-31"], 1),
-        (["--target", "4.0.1", "--since", "2026-10-02", "--until", "2026-10-01"], 2),
-        (["--target", "4.0.1", "--json", "--csv"], 2),
         ([], 2),
     ],
 )
 def test_the_exit_code_is_for_scripts(tables: Path, arguments: list[str], code: int) -> None:
     assert run("impact", "--tables", tables, *arguments)[0] == code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--target", "17.0"], "there is no release 17.0"),
+        (["--target", "four"], "'four' is not a release"),
+        (["--target", "4.0.1", "--from", "x"], "'x' is not a release"),
+        (["--target", "4.0.1", "--since", "yesterday"], "--since 'yesterday' is no time"),
+        (["--target", "4.0.1", "--since", "99999999d"], "is no time"),
+        (["--target", "4.0.1", "--since", "0001-01-01T00:00+02:00"], "is no time"),
+        (
+            ["--target", "4.0.1", "--since", "2026-10-02", "--until", "2026-10-01"],
+            "the window ends at 2026-10-01",
+        ),
+        (["--target", "4.0.1", "--json", "--csv"], "are different answers"),
+        (["--target", "4.0.1", "--principal", "User:nobody"], "no principal 'User:nobody'"),
+    ],
+)
+def test_a_slip_is_a_wrong_call_with_a_hint(tables: Path, arguments: list[str], told: str) -> None:
+    with pytest.raises(ConfigError, match=told) as caught:  # which ends with 2
+        run("impact", "--tables", tables, *arguments)
+    assert caught.value.hint
 
 
 def test_tables_that_are_not_there_break_nothing(tmp_path: Path) -> None:

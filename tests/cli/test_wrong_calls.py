@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rollcall.errors import ConfigError
 from tests.cli.scripted_cluster import rollcall
 
 TABLES = ("--tables", "no-tables")
@@ -74,3 +75,21 @@ def test_a_wrong_call_is_exit_code_2_and_does_nothing(
     assert result.code == 2, result
     assert result.out == "" or "Usage: " in result.out
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("report", "impact", *TABLES, "--target", "4"), "'4' is not a release"),
+        (("report", "clients", *TABLES, "--since", "noon"), "--since 'noon' is no time"),
+        (("report", "clients", *TABLES, "--json", "--csv"), "--json, --csv and --html are"),
+        ((*LOGS, "--lines", "10", "--start", "noon"), "--start is 'noon'"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_way_with_what_to_do(
+    arguments: tuple[str, ...], told: str
+) -> None:
+    error = rollcall(*arguments).error
+    assert isinstance(error, ConfigError)
+    assert error.message.startswith(told)
+    assert error.hint

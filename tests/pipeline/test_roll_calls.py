@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from rollcall.pipeline.errors import NotALogError
 from rollcall.pipeline.recipes import ROLL_CALLS
 from rollcall.tables.columns import TABLES
 from rollcall.tables.manifests import Counts
-from tests.pipeline.running import put, read, rows
+from tests.pipeline.running import lines, put, read, rows
 
 
 def told(number: int, **more: Any) -> str:
@@ -43,6 +44,13 @@ def read_rolls(spark: SparkSession, tables: Path, *files: Path, **settings: Any)
 def brokers(tables: Path) -> list[dict[str, Any]]:
     names = [column.name for column in TABLES["brokers"].columns]
     return [dict(zip(names, row, strict=True)) for row in rows(tables, "brokers")]
+
+
+def test_of_a_log_it_is_said_which_command_reads_it(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(NotALogError, match="3 of 3 lines could not be read") as error:
+        read_rolls(spark, tmp_path / "tables", put(tmp_path / "kafka.log", lines(3)))
+    assert "rollcall pipeline run" in (error.value.hint or "")
+    assert "--layout" not in (error.value.hint or "")  # it has no such option
 
 
 def test_each_broker_and_roll_call_is_a_row(spark: SparkSession, tmp_path: Path) -> None:

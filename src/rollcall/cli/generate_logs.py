@@ -44,13 +44,8 @@ def generate_logs(
         typer.Option(metavar="N", help="How many hours; without it, as many as the lines need."),
     ] = None,
     start: Annotated[
-        datetime,
-        typer.Option(
-            metavar="HOUR",
-            formats=["%Y-%m-%dT%H"],
-            help="The first hour, UTC, as in 2026-11-01T10.",
-        ),
-    ] = datetime(2026, 11, 1, 10),  # noqa: DTZ001 - brokers log without a zone
+        str, typer.Option(metavar="HOUR", help="The first hour, UTC.")
+    ] = "2026-11-01T10",
     gzip: Annotated[bool, typer.Option("--gzip", help="Compress each file.")] = False,
     master: MasterOption = DEFAULT_MASTER,
     conf: ConfOption = None,
@@ -69,7 +64,12 @@ def generate_logs(
     from rollcall.pipeline.generate import generate_logs as generate
 
     settings = GenerateSettings(
-        lines=parse_count(lines), seed=seed, form=form, brokers=brokers, start=start, hours=hours
+        lines=parse_count(lines),
+        seed=seed,
+        form=form,
+        brokers=brokers,
+        start=parse_hour(start),
+        hours=hours,
     )
     config = session_config(master, conf or ())
     config = replace(config, small=settings.lines <= SMALL_LINES)
@@ -112,3 +112,11 @@ def parse_count(text: str) -> int:
     if found is None:
         raise ConfigError(f"--lines is {text!r}", hint="use a number such as 5000, 250k or 1M")
     return round(float(found[1]) * UNITS[found[2]])
+
+
+def parse_hour(text: str) -> datetime:
+    """Without a zone, as brokers log."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H")  # noqa: DTZ007
+    except ValueError:
+        raise ConfigError(f"--start is {text!r}", hint="use a form such as 2026-11-01T10") from None

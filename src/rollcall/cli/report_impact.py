@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from rollcall import reports
-from rollcall.catalog import UnknownReleaseError, line_of
+from rollcall.catalog import line_of
 from rollcall.cli import report_evidence as say
 from rollcall.cli import report_words as words
 from rollcall.cli.report_answer import CLIENT, Answer, show
@@ -75,7 +75,7 @@ def report_impact(
     Example: rollcall report impact --tables tables --target 4.0.1
     """
     for name in filter(None, (target, running)):
-        _check_release(name)
+        line_of(name)  # a slip is told before the tables are read
     reader = open_tables(asked.folder, asked.question)
     report = reports.impact(
         reader,
@@ -110,13 +110,6 @@ def report_impact(
     )
     show(answer, asked, reader)
     raise typer.Exit(report.exit_code)
-
-
-def _check_release(name: str) -> None:
-    try:
-        line_of(name)
-    except UnknownReleaseError as error:
-        raise typer.BadParameter(f"{error.message}; {error.hint}") from error
 
 
 def _beside(report: Impact) -> dict[str, object]:

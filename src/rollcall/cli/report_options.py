@@ -14,9 +14,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from rollcall.cli.output import safe_text
 from rollcall.errors import ConfigError, RollcallError
-from rollcall.reports.known import UnknownNameError
 from rollcall.reports.question import Question
 
 AGE = re.compile(r"(\d+)([dh])")
@@ -48,7 +46,9 @@ class Asked:
 
     def __post_init__(self) -> None:
         if sum((self.as_json, self.as_csv, self.html is not None)) > 1:
-            raise typer.BadParameter("give one of --json, --csv and --html")
+            raise ConfigError(
+                "--json, --csv and --html are different answers", hint="give one of them"
+            )
 
     @property
     def folder(self) -> Path:
@@ -65,10 +65,7 @@ class Asked:
 
     def _question(self, **whose: Any) -> Question:
         since, until = _time("--since", self.since), _time("--until", self.until)
-        try:
-            return Question(since=since, until=until, cluster=self.cluster, **whose)
-        except ConfigError as error:
-            raise typer.BadParameter(f"{error.message}: {error.hint}") from error
+        return Question(since=since, until=until, cluster=self.cluster, **whose)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,11 +115,8 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
     def call(**given: Any) -> None:
         of_all = {it.name: given.pop(it.name) for it in shared}
-        try:
-            with _without_garbage():
-                command(asked.annotation(**of_all), **given)
-        except UnknownNameError as error:
-            raise typer.BadParameter(safe_text(f"{error.message}: {error.hint}")) from error
+        with _without_garbage():
+            command(asked.annotation(**of_all), **given)
 
     every = [shared[0], *own, *shared[1:]]
     call.__name__, call.__doc__ = command.__name__, command.__doc__
@@ -149,8 +143,9 @@ def _time(option: str, text: str | None) -> datetime | None:
     try:
         return None if text is None else _parsed(text)
     except (ValueError, OverflowError):
-        raise typer.BadParameter(
-            f"{option} {text!r} is no time: use 2026-10-01, 2026-10-01T12:00 or an age such as 30d"
+        raise ConfigError(
+            f"{option} {text!r} is no time",
+            hint="use 2026-10-01, 2026-10-01T12:00 or an age such as 30d",
         ) from None
 
 

@@ -134,7 +134,7 @@ def _commit(
         reasons=reasons,
     )
     if counts.rejected * 2 > counts.lines and not job.allow_rejects:
-        raise not_a_log(counts, examples)
+        raise not_a_log(counts, examples, job.recipe.hint)
     frames = {FILES.name: _file_rows(job, tallies)}
     if sums is not None:
         frames |= job.recipe.frames(sums)
@@ -215,12 +215,10 @@ def _file_row(job: Job, each: Tally, now: datetime) -> dict[str, object]:
     }
 
 
-def not_a_log(counts: Counts, examples: Sequence[Example]) -> NotALogError:
+def not_a_log(counts: Counts, examples: Sequence[Example], hint: str) -> NotALogError:
     example = examples[0]
     return NotALogError(
-        f"{counts.rejected} of {counts.lines} lines could not be read, most of them for: "
-        f"{example.reason}",
-        hint=f"is this a request log? {example.file} line {example.line} begins: "
-        f"{example.piece[:120]!r}; --layout names another log4j pattern, and --allow-rejects "
-        "goes on all the same",
+        f"{counts.rejected:,} of {counts.lines:,} lines could not be read, most of them for: "
+        f"{example.reason}; {example.file} line {example.line} begins: {example.piece[:120]!r}",
+        hint=hint,
     )

@@ -18,6 +18,8 @@ Step = Callable[[DataFrame], DataFrame]
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
+    hint: str
+    """What to look at when most lines cannot be read."""
     sum_lines: Step
     """Lines to what all else is made from: it is kept, so that nothing is parsed twice."""
     count_files: Step
@@ -39,6 +41,8 @@ class Recipe:
 
 def request_logs(settings: SourceSettings) -> Recipe:
     return Recipe(
+        hint="is this a request log? --layout names another log4j pattern than Kafka's, and "
+        "--allow-rejects goes on all the same",
         sum_lines=partial(sums.sum_lines, settings=settings),
         count_files=sums.count_files,
         count_blocks=count_blocks,
@@ -63,6 +67,8 @@ def count_blocks(summed: DataFrame) -> DataFrame:
 
 
 ROLL_CALLS = Recipe(
+    hint="`rollcall brokers --output FILE.jsonl` appends roll calls; logs are for `rollcall "
+    "pipeline run`",
     sum_lines=roll_calls.read_roll_calls,
     count_files=roll_calls.count_files,
     count_blocks=roll_calls.count_blocks,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from rollcall.errors import RollcallError
+from rollcall.errors import ConfigError
 from rollcall.reports.reading import Reader
 from rollcall.reports.wildcards import like
 
@@ -18,7 +18,7 @@ COLUMNS = {"principal": "principal", "client_id": "client_id", "software": "soft
 WORDS = {"principal": "principal", "client_id": "client id", "software": "software name"}
 
 
-class UnknownNameError(RollcallError):
+class UnknownNameError(ConfigError):
     """Nobody in the tables has a name that was asked for."""
 
 

@@ -93,6 +93,6 @@ def read_owners(path: Path) -> Owners:
             return Owners(tuple(it for it in rows if it.owner))
     except (OSError, UnicodeError, csv.Error) as error:
         raise ConfigError(
-            f"the owners cannot be read from {path}: {error}",
+            f"the owners cannot be read from {path}: {getattr(error, 'strerror', None) or error}",
             hint=f"--owners wants a CSV file with the columns {', '.join(COLUMNS)}",
         ) from error
