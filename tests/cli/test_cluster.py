@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -55,17 +56,31 @@ def test_without_a_terminal_nodes_come_and_go_as_lines() -> None:
 
 @pytest.mark.timeout(150)
 def test_on_a_terminal_a_table_follows_the_nodes() -> None:
+    shown = on_a_terminal("xterm", until=is_ready)
+    assert is_ready(shown)
+    assert shown.rindex("The cluster has ended") > shown.rindex("is ready, bootstrap servers")
+
+
+@pytest.mark.timeout(150)
+def test_a_terminal_that_cannot_go_back_gets_lines() -> None:
+    shown = on_a_terminal("dumb", until=lambda text: "bootstrap servers" in text)
+    assert re.search(r"node 1 is up, pid \d+, PLAINTEXT 127.0.0.1:", shown)
+    assert "node 2 has ended" in shown
+
+
+def on_a_terminal(term: str, until: Callable[[str], bool]) -> str:
+    """What is seen of a cluster that is ended once so much is seen."""
     ours, terminal = pty.openpty()
     with subprocess.Popen(
         [*START, "--brokers", "2"],
         stdout=terminal,
         stderr=terminal,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "200", "LINES": "50"},
+        env={**os.environ, "TERM": term, "COLUMNS": "200", "LINES": "50"},
     ) as process:
         os.close(terminal)
         shown = b""
         deadline = time.monotonic() + 60
-        while not is_ready(plain(shown)) and time.monotonic() < deadline:
+        while not until(plain(shown)) and time.monotonic() < deadline:
             if select.select([ours], [], [], 1)[0]:
                 shown += os.read(ours, 65536)
         process.terminate()
@@ -79,8 +94,7 @@ def test_on_a_terminal_a_table_follows_the_nodes() -> None:
             process.kill()
         os.close(ours)
     assert process.returncode == 0
-    assert is_ready(plain(shown))
-    assert "ended" in plain(shown)
+    return plain(shown)
 
 
 def is_ready(text: str) -> bool:

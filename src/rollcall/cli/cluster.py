@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 import typer
 
 from rollcall.cli.cluster_view import LiveTable, PlainLines
+from rollcall.cli.output import can_redraw
 
 if TYPE_CHECKING:
     from rollcall.broker import ClusterConfig, ClusterSupervisor, NodeDescription
@@ -99,7 +100,7 @@ def _folder(given: Path | None) -> Iterator[Path]:
 def _display(as_json: bool) -> Iterator[Display]:
     if as_json:
         yield JsonLine()
-    elif sys.stdout.isatty():
+    elif can_redraw(sys.stdout):
         with LiveTable() as table:
             yield table
     else:

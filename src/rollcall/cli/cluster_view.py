@@ -71,6 +71,8 @@ class LiveTable:
 
     def changed(self, node: NodeDescription) -> None:
         self._nodes[node.id] = node
+        if all(each.state == "ended" for each in self._nodes.values()):
+            self._summary = "The cluster has ended"
         self._draw()
 
     def ready(self, cluster: ClusterSupervisor) -> None:

@@ -14,7 +14,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from rollcall.cli.json_text import json_text
 from rollcall.errors import RollcallError
@@ -69,6 +69,11 @@ def _terminal() -> Console | None:
 
     console = Console(highlight=False)
     return console if console.is_terminal else None
+
+
+def can_redraw(stream: TextIO) -> bool:
+    """Whether what was written can be taken back: a terminal, and one that obeys."""
+    return stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
 def print_table(

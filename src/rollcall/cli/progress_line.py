@@ -8,13 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Self
 
+from rollcall.cli.output import can_redraw
+
 
 class ProgressLine:
     """There while the block lasts; a file, a program and a dumb terminal are spared it."""
 
     def __init__(self, first: str = "", *, quiet: bool = False) -> None:
         self._at_rest = first
-        self._moves = sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not quiet
+        self._moves = can_redraw(sys.stderr) and not quiet
 
     def __enter__(self) -> Self:
         self.tell(self._at_rest)
