@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import IO
 
 import pytest
 from typer.testing import CliRunner
@@ -232,3 +236,29 @@ def test_tables_that_are_not_there_are_told(tmp_path: Path, where: str, hint: st
 def test_a_page_that_cannot_be_written_is_told(tables: Path, tmp_path: Path) -> None:
     with pytest.raises(RollcallError, match="cannot be written"):
         printed("clients", "--tables", tables, "--html", tmp_path / "no" / "page.html")
+
+
+def impact_into(output: IO[str], tables: Path) -> subprocess.CompletedProcess[str]:
+    """Where nothing breaks, and a broker was not heard."""
+    source = "from rollcall.cli import main; main()"
+    words = ["report", "impact", "--tables", str(tables), "--target", "3.9.1"]
+    return subprocess.run(
+        [sys.executable, "-c", source, *words, "--json"],
+        stdout=output, stderr=subprocess.PIPE, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+
+def test_a_reader_who_goes_away_breaks_no_client(tables: Path) -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with os.fdopen(write_end, "w") as broken:
+        done = impact_into(broken, tables)
+    assert (done.returncode, done.stderr) == (3, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_disk_breaks_no_client(tables: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = impact_into(full, tables)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: No space left on device")

@@ -9,6 +9,7 @@ In reading order:
     app              the commands put together; where an error becomes a message and an exit code
     lazy             a group whose commands are loaded when they are called
     output           text made safe for a terminal, tables, JSON (json_text: quickly)
+    unwritten        output that nobody takes
     layout           tables as lines that fit a terminal; durations: how long, in words
     options          options that commands of several kinds have
     protocol         `rollcall protocol`: the messages of the Kafka protocol

@@ -5,9 +5,7 @@ Exit codes: 0 done, 1 it failed, 2 it was called in a wrong way (its settings ar
 brokers or nodes did not answer.
 """
 
-import errno
 import io
-import os
 import sys
 from typing import Annotated
 
@@ -15,6 +13,7 @@ import typer
 
 from rollcall.cli.lazy import lazy_group
 from rollcall.cli.output import print_error
+from rollcall.cli.unwritten import NO_ROOM, drop_output, no_room
 from rollcall.errors import ConfigError, RollcallError
 
 FAILED = 1
@@ -112,19 +111,14 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:  # `rollcall ... | head`: the reader has seen enough
-        _drop_output()
+        drop_output()
         sys.exit(FAILED)
     except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno not in NO_ROOM:
             raise
-        _drop_output()
-        print_error(RollcallError(str(error.strerror), hint="make room where it is to write"))
+        drop_output()
+        print_error(no_room(error))
         sys.exit(FAILED)
-
-
-def _drop_output() -> None:
-    """What could not be written, Python would try to write once more when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def exit_code(error: RollcallError) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,12 +17,13 @@ from rollcall.cli import report_evidence as say
 from rollcall.cli import report_words as words
 from rollcall.cli.report_answer import CLIENT, Answer, show
 from rollcall.cli.report_options import AskedOfClients, with_options
+from rollcall.cli.unwritten import NO_ROOM, drop_output, no_room
 from rollcall.errors import ConfigError, RollcallError
 from rollcall.reports import shapes
 from rollcall.reports.findings import Verdict
 from rollcall.reports.flat import flat_basis, flat_impact
 from rollcall.reports.impact import MIN_DAYS, ClientImpact, Impact
-from rollcall.reports.reading import open_tables
+from rollcall.reports.reading import Reader, open_tables
 
 
 @contextmanager
@@ -31,6 +33,12 @@ def telling_apart() -> Iterator[None]:
         yield
     except RollcallError as error:
         raise ConfigError(error.message, hint=error.hint) from error
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        drop_output()
+        told = no_room(error)
+        raise ConfigError(told.message, hint=told.hint) from error
 
 
 @with_options
@@ -108,8 +116,17 @@ def report_impact(
         details=_detail,
         is_shown=lambda it: show_all or it.verdict is not Verdict.SAFE,
     )
-    show(answer, asked, reader)
+    _show(answer, asked, reader)
     raise typer.Exit(report.exit_code)
+
+
+def _show(answer: Answer, asked: AskedOfClients, reader: Reader) -> None:
+    """All of it, before the exit code: who has read enough of it still wants that."""
+    try:
+        show(answer, asked, reader)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
 
 
 def _beside(report: Impact) -> dict[str, object]:
