@@ -29,10 +29,12 @@ from bench.rows import Growth, Row, Timing, below, faster, timing, within
 from rollcall.pipeline.batch import Job
 from rollcall.pipeline.folder_stream import FolderStream
 from rollcall.pipeline.generate import GenerateSettings, generate_logs
+from rollcall.pipeline.java import end_java
 from rollcall.pipeline.lines import read_lines
 from rollcall.pipeline.places import LocalPlace
 from rollcall.pipeline.recipes import request_logs
-from rollcall.pipeline.session import SessionConfig, end_java, open_session
+from rollcall.pipeline.session import open_session
+from rollcall.pipeline.session_config import SessionConfig
 from rollcall.pipeline.settings import SourceSettings
 from rollcall.pipeline.shuffling import planned_once
 from rollcall.pipeline.writing import AT_ONCE

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from rollcall.pipeline.session import IF_SMALL, QUICK_START, SessionConfig, open_session
+from rollcall.pipeline.session import open_session
+from rollcall.pipeline.session_config import IF_SMALL, QUICK_START, SessionConfig
 from tests.pipeline.running import spark_settings
 
 SECONDS = 600

@@ -12,14 +12,16 @@ import json, os, sys
 from dataclasses import replace
 from pathlib import Path
 from rollcall.pipeline import planning
-from rollcall.pipeline.session import SessionConfig, open_session
+from rollcall.pipeline.session import open_session
+from rollcall.pipeline.session_config import SessionConfig
 from tests.pipeline.running import read
 
 settings = json.loads(sys.argv[1])
 planning.BATCH_FILES = settings.get("batch_files", planning.BATCH_FILES)
 config = SessionConfig(master=settings["master"], small=True, conf=settings.get("conf", {}))
 kept = replace(config, cache=Path(os.environ.get("ROLLCALL_CACHE") or "."))
-config = config if kept.makes_archive else kept  # one that is killed should not make it
+if kept.archive and kept.archive.exists:
+    config = kept  # one that is killed should not make it
 with open_session(config) as spark:
     print("ready", flush=True)
     read(spark, Path(settings["tables"]), *sys.argv[2:])

@@ -4,7 +4,7 @@ import time
 
 from pyspark.sql import SparkSession
 
-from rollcall.pipeline.session import ALWAYS
+from rollcall.pipeline.session_config import ALWAYS
 
 KEPT = int(ALWAYS["spark.sql.ui.retainedExecutions"])
 PATIENCE = 20.0

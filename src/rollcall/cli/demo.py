@@ -88,7 +88,7 @@ def _lack() -> str | None:
     """What keeps Spark from starting, if anything does."""
     if find_spec("pyspark") is None:
         return "Spark: pip install 'rollcall[pipeline]', and Java 17"
-    from rollcall.pipeline.session import OLDEST_JAVA, java_version
+    from rollcall.pipeline.java import OLDEST_JAVA, java_version
 
     if (java_version(java()) or 0) < OLDEST_JAVA:
         return f"Java {OLDEST_JAVA} or newer: install openjdk-{OLDEST_JAVA}, or set JAVA_HOME"

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from rollcall.pipeline.batch import Job, Outcome
     from rollcall.pipeline.recipes import Recipe
     from rollcall.pipeline.run import Result
-    from rollcall.pipeline.session import SessionConfig
+    from rollcall.pipeline.session_config import SessionConfig
     from rollcall.pipeline.topic import Topic
 
 app = typer.Typer(no_args_is_help=True, help="Read request logs into tables (on Spark).")

@@ -21,7 +21,7 @@ from rollcall.tables.stores import LocalStore, Store
 
 if TYPE_CHECKING:
     from rollcall.pipeline.places import Place
-    from rollcall.pipeline.session import SessionConfig
+    from rollcall.pipeline.session_config import SessionConfig
 
 DEFAULT_MASTER = "local[*]"
 STARTING = "starting Spark"
@@ -48,7 +48,7 @@ def need_spark() -> None:
 
 
 def session_config(master: str, conf: Sequence[str]) -> SessionConfig:
-    from rollcall.pipeline.session import SessionConfig
+    from rollcall.pipeline.session_config import SessionConfig
 
     return SessionConfig(master=master, conf=parse_conf(conf), java=java(), cache=_cache_folder())
 

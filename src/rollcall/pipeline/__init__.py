@@ -29,7 +29,9 @@ then where lines come from:
 and how it runs:
 
     errors         what can go wrong
-    session        the Spark session, quick to start; gateway: fewer questions to Java
+    session_config what a session is started with; archives: how it starts in half the time
+    java           Java as a process; gateway: fewer questions to it
+    session        the Spark session, and all that ends with it
     failures       what Spark throws, in words
     hadoop         tables and logs on any file system
     known          what was read before

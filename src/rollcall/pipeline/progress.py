@@ -18,7 +18,7 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
-from rollcall.pipeline.session import LOCAL
+from rollcall.pipeline.session_config import LOCAL
 
 SECONDS = 0.5
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from rollcall.pipeline.session import LOCAL, ON_ONE_MACHINE
+from rollcall.pipeline.session_config import LOCAL, ON_ONE_MACHINE
 
 ADAPTIVE = "spark.sql.adaptive.enabled"
 PARTS = "spark.sql.shuffle.partitions"
