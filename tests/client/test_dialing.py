@@ -94,6 +94,23 @@ async def test_a_name_whose_hosts_are_all_mute_has_its_time_and_no_more(
     gc.collect()
 
 
+async def test_a_name_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    loop = asyncio.get_running_loop()
+    real = loop.getaddrinfo
+
+    async def counted(host: str, *rest: Any, **more: Any) -> Any:
+        asked.append(host)
+        return await real("127.0.0.1", *rest, **more)
+
+    monkeypatch.setattr(loop, "getaddrinfo", counted)
+    async with running(ScriptedBroker()) as [(_, port)]:
+        asked.clear()
+        connection = await connect(Address("cluster.test", port), QUICK)
+        await connection.close()
+    assert asked == ["cluster.test"]
+
+
 def test_names_are_looked_up_on_the_loop_of_the_commands() -> None:
     async def reach() -> None:
         async with running(ScriptedBroker()) as [(_, port)]:

@@ -63,13 +63,10 @@ async def open_wire(
 
 async def _way_to(address: Address, context: ssl.SSLContext | None) -> dict[str, Any]:
     """What the loop needs to get there: an address, or a socket that has got there."""
-    straight = {"host": address.host, "port": address.port}
     if _is_number(address.host):
-        return straight
+        return {"host": address.host, "port": address.port}
     loop = asyncio.get_running_loop()
     places = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-    if len(places) < 2:
-        return straight
     sock = await _first_to_answer(places)
     return {"sock": sock, "server_hostname": address.host if context else None}
 
