@@ -98,3 +98,18 @@ def test_figures_end_flush(width: int | None) -> None:
 
 def test_the_rule_is_as_long_as_the_longest_band() -> None:
     assert Layout.of([["a" * 10, "b" * 12]], [], 20).width == len(INDENT) + 12
+
+
+def test_a_sentence_at_the_end_of_a_row_stands_beside_the_rest_unless_words_would_break() -> None:
+    head, row = ["version", "what it brings"], ["11", "drops a field that another request has now"]
+    assert list(Layout.of([head, *[row] * 3], [0], 44).lines(row)) == [
+        "     11   drops a field that another request",
+        "          has now",
+    ]
+    row = ["11", "drops IncludeAuthorizedOperationsOfTheCluster"]
+    assert list(Layout.of([head, *[row] * 3], [0], 44).lines(row)) == [
+        "     11",
+        "      drops",
+        "      IncludeAuthorizedOperationsOfTheCluste",
+        "      r",
+    ]

@@ -2,11 +2,12 @@
 
 Where rows are wider than the terminal, each is cut into bands of whole columns, one below the
 other. So a column stays a column, at 80 characters as at 200. A column is then as wide as most of
-its cells are: the few that are wider go over several lines, broken at blanks and commas.
+its cells are: the few that are wider go over several lines, broken at blanks and commas. The last
+column, often a sentence, takes what room is left beside the others if no word has to be broken.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
@@ -17,6 +18,9 @@ INDENT = " " * 6
 """Before the second band of a row, and those that follow."""
 NARROWEST = 30
 """No column is made narrower than that."""
+
+PIECE = re.compile(r"[^ ,]*[ ,]+|[^ ,]+")
+"""What text is broken behind: words, each with the blanks or commas that follow."""
 
 Row = Sequence[str]
 
@@ -59,7 +63,11 @@ class Layout:
         for index, of in enumerate(widths):
             column = Column(index, min(_usual(of), width - len(INDENT)), index in right)
             before = len(INDENT) if len(bands) > 1 else 0
-            if bands[-1] and before + _width_of([*bands[-1], column]) > width:
+            room = width - before - _width_of([*bands[-1], replace(column, width=0)])
+            is_last = index == len(widths) - 1
+            if is_last and max(NARROWEST, _longest_word(row[index] for row in rows)) <= room:
+                column = replace(column, width=min(column.width, room))
+            elif bands[-1] and column.width > room:
                 bands.append([])
             bands[-1].append(column)
         indents = [0, *[len(INDENT)] * (len(bands) - 1)]
@@ -108,10 +116,15 @@ def _usual(widths: Sequence[int]) -> int:
     return max(widths[0], most, min(max(widths), NARROWEST))
 
 
+def _longest_word(cells: Iterable[str]) -> int:
+    words = (cell_width(word.rstrip()) for cell in cells for word in PIECE.findall(cell))
+    return max(words, default=0)
+
+
 def wrap(text: str, width: int) -> list[str]:
     """Lines of at most that width: broken behind a blank or a comma, or where it must be."""
     lines = [""]
-    for piece in re.findall(r"[^ ,]*[ ,]+|[^ ,]+", text):
+    for piece in PIECE.findall(text):
         if cell_width(lines[-1] + piece.rstrip()) <= width:
             lines[-1] += piece
         else:
