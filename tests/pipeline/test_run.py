@@ -17,6 +17,7 @@ from rollcall.tables.columns import TABLES
 from rollcall.tables.folder import read_tables
 from rollcall.tables.manifests import Counts
 from rollcall.tables.stores import LocalStore
+from rollcall.tables.views import Engine, select
 from tests.pipeline.hostile_lines import json_line, text_line
 from tests.pipeline.running import (
     line,
@@ -326,3 +327,23 @@ def test_a_run_that_dies_at_any_change_of_the_tables_is_made_good_by_the_next(
     assert died >= 6
     assert sums(tables) == sums(undisturbed)
     assert rows(tables, "rejects") == rows(undisturbed, "rejects")
+
+
+def test_a_view_for_spark_is_the_same_in_every_time_zone(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
+    log = put(tmp_path / "a.log", lines(5) + json_line() + "\nno line\n")
+    read(spark, tables, log, allow_rejects=True)
+    snapshot = read_tables(LocalStore(tables))
+    for zone in ("UTC", "America/Havana"):
+        with spark_settings(spark, {"spark.sql.session.timeZone": zone}):
+            for name, table in TABLES.items():
+                shown = spark.sql(select(snapshot, name, Engine.SPARK))
+                types = {field.name: field.dataType.simpleString() for field in shown.schema}
+                assert types == {
+                    each.name: each.type.lower().replace(": ", ":").replace(", ", ",")
+                    for each in table.columns
+                }
+                seen = [tuple(row) for row in shown.select(*types).collect()]
+                if name != "brokers":  # has structs, which the two show differently
+                    assert sorted(seen, key=repr) == rows(tables, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from rollcall.tables.columns import CONNECTIONS, KIND, TABLES, WHO, Column, Merge, Table
+from rollcall.tables.columns import CONNECTIONS, KIND, TABLES, TIME, WHO, Column, Merge, Table
 from rollcall.tables.folder import Snapshot
 
 SILENCE = "INTERVAL 24 HOURS"
@@ -32,7 +32,7 @@ def select(snapshot: Snapshot, table: str, engine: Engine = Engine.DUCKDB) -> st
 def merge(table: Table, rows: str, engine: Engine = Engine.DUCKDB) -> str:
     """The query that merges partial sums; `rows` is what it reads from."""
     if table is CONNECTIONS:
-        return _merge_connections(rows)
+        return _merge_connections(rows, engine)
     columns = ",\n  ".join(merged(column, engine) for column in table.columns)
     if not table.values:
         return f"SELECT\n  {columns}\nFROM {rows}"
@@ -52,13 +52,15 @@ CONNECTION = "cluster, broker, connection"
 IDENTITY = ("listener", *(column.name for column in WHO[1:]), *(column.name for column in KIND))
 
 
-def _merge_connections(rows: str) -> str:
+def _merge_connections(rows: str, engine: Engine) -> str:
     """One row per connection; its identity is that of most requests, a told name before none,
     and the connection's own before those of requests that were forwarded through it."""
+    # not truncated: Spark would make it a time of the session's zone
+    day = f"CAST(CAST(first_seen AS DATE) AS {type_in(engine, TIME)})"
     told = ", ".join(IDENTITY)
     order = ", ".join(f"{name} NULLS LAST" for name in IDENTITY)
     requests = "CAST(sum(requests) OVER whole AS BIGINT)"
-    return f"""SELECT {CONNECTION}, {told}, date_trunc('day', first_seen) AS day,
+    return f"""SELECT {CONNECTION}, {told}, {day} AS day,
   requests, first_seen, last_seen
 FROM (
   SELECT {CONNECTION}, {told}, {requests} AS requests,
@@ -102,11 +104,13 @@ def _from_files(files: Sequence[str], engine: Engine) -> str:
 
 def _no_rows(table: Table, engine: Engine) -> str:
     nulls = ", ".join(
-        f"CAST(NULL AS {column.type if engine is Engine.SPARK else duckdb_type(column.type)}) "
-        f"AS {column.name}"
-        for column in table.columns
+        f"CAST(NULL AS {type_in(engine, column.type)}) AS {column.name}" for column in table.columns
     )
     return f"(SELECT {nulls} WHERE false)"
+
+
+def type_in(engine: Engine, spark: str) -> str:
+    return spark if engine is Engine.SPARK else duckdb_type(spark)
 
 
 def duckdb_type(spark: str) -> str:
