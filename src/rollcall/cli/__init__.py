@@ -34,7 +34,9 @@ The commands of logs and tables:
     progress_line    one line that moves while a command works
     stopping         being told to stop, by Ctrl-C or SIGTERM
     generate_logs    `rollcall generate-logs`: request logs of a made-up fleet
-    pipeline         `rollcall pipeline`: request logs to tables; pipeline_view: how a run is shown
+    pipeline         `rollcall pipeline`: request logs to tables; pipeline_stream: as they come
+    pipeline_job     what these work with; pipeline_options: their options; pipeline_view: how a
+                     run is shown
     tables           `rollcall tables`: what is in a folder of tables
     report           `rollcall report`: the answers; report_options: the options they share
     report_clients   and report_impact, report_restarts, report_trouble: one answer each

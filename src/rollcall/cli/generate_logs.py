@@ -6,7 +6,7 @@ import re
 import time
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +26,9 @@ from rollcall.cli.spark import (
 )
 from rollcall.cli.stopping import stoppable
 from rollcall.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rollcall.pipeline.generate.job import Generated
 
 UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 SMALL_LINES = 50_000
@@ -87,7 +90,11 @@ def generate_logs(
     seconds = time.monotonic() - began
     if as_json:
         print_json({**made.as_json(), "seconds": round(seconds, 3)})
-        return
+    else:
+        _print(made, seconds)
+
+
+def _print(made: Generated, seconds: float) -> None:
     print_table(
         ("files", "lines", "bytes", "brokers", "clients", "seconds", "lines/s"),
         [
