@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -350,6 +351,32 @@ def test_newer_software_on_another_host_sets_it_aside_too(tmp_path: Path) -> Non
     older = Made().told("3.9.0").use("OffsetCommit", 1, "sarama v1.30.0", days=range(3))
     older.use("OffsetCommit", 8, "sarama v1.29.0", days=range(3, 10), host="10.0.0.9")
     assert only(judged(tmp_path / "older", older)).verdict is Verdict.BREAKS
+
+
+def test_a_library_that_needs_what_is_refused_is_set_aside_when_it_was_replaced(
+    tmp_path: Path,
+) -> None:
+    made = Made().told("3.9.0").use("Fetch", 11, "librdkafka 1.7.0", days=range(3))
+    made.use("Fetch", 16, "librdkafka 2.11.1", days=range(3, 10), host="10.0.0.2")
+    found = only(judged(tmp_path, made))
+    assert found.verdict is Verdict.SAFE
+    (gone,) = found.judgement.no_longer_seen
+    assert (gone.software_versions, gone.risk is not None) == (("1.7.0",), True)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        {"told": "librdkafka 2.11.1", "days": range(3, 9)},  # six days
+        {"told": "librdkafka 2.11.1", "days": range(3)},  # not later
+        {"told": "librdkafka 1.7.1", "days": range(3, 14)},  # it needs the same
+        {"told": "apache-kafka-java 3.9.0", "days": range(3, 14), "host": "10.0.0.2"},
+    ],
+)
+def test_and_stays_at_risk_otherwise(tmp_path: Path, later: dict[str, Any]) -> None:
+    made = Made().told("3.9.0").use("Fetch", 11, "librdkafka 1.7.0", days=range(3))
+    report = judged(tmp_path, made.use("Fetch", 11, **later))
+    assert report.counts[Verdict.AT_RISK] == 1
 
 
 def test_an_upgrade_that_brought_a_name_is_the_same_client(tmp_path: Path) -> None:

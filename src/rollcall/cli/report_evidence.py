@@ -89,6 +89,12 @@ def _risk(it: Finding, risk: Risk) -> str:
         Lack.NO_COMMON: "and has no version in common with the target",
     }
     work = f" for {risk.work}" if risk.work else ""
+    if it.why is Why.NO_LONGER_SEEN:
+        told = ", ".join(each or "the nameless one" for each in it.software_versions)
+        return (
+            f"{told} needs {api_name(risk.api_key)} {_versions(it)}{work}, and is no longer seen: "
+            "other software on 7 later days or more"
+        )
     return (
         f"not seen in the window, but this library version needs "
         f"{api_name(risk.api_key)} {_versions(it)}{work}, {lacks[risk.lack]}"

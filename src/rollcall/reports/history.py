@@ -12,6 +12,8 @@ from typing import NamedTuple
 from rollcall.catalog import parse_version
 
 ENOUGH_DAYS = 7
+ANY = -1
+"""For the API of a sighting of software, whatever it used."""
 
 
 class Sighting(NamedTuple):

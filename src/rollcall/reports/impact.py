@@ -17,7 +17,7 @@ from rollcall.reports.inventory import read_inventory
 from rollcall.reports.owners import NOBODY_SAID, Owners
 from rollcall.reports.question import EVERYTHING, Question
 from rollcall.reports.reading import Tables, open_tables
-from rollcall.reports.refused import read_ceilings, read_history
+from rollcall.reports.refused import read_ceilings, read_history, read_versions
 from rollcall.reports.remedies import Remedy, remedies
 from rollcall.reports.shapes import IMPACT
 from rollcall.reports.sightings import make_sightings
@@ -124,6 +124,7 @@ def impact(
     refused = {pair for pair in pairs if judge.refuses(*pair)}
     history = read_history(reader, refused)
     met = read_ceilings(reader, refused, ceilings(reader, told, running))
+    software = read_versions(reader) if any(map(judge.risks, inventory.clients)) else {}
     suspected = {row[0] for row in reader.rows(PROXIES, [MANY])}
     judged = []
     for client in inventory.clients:
@@ -133,6 +134,7 @@ def impact(
             history.get(who, {}),
             met.get(who) or met.get(who[:1], {}),
             inventory.listeners[client.key],
+            software.get(who, ()),
         )
         what_to_do = remedies(judgement, wanted, proxies, suspected)
         owner = owners.of(client, inventory.client_ids[client.key])

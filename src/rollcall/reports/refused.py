@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 
 from rollcall.reports.ceilings import Ceiling, Ceilings, Used
-from rollcall.reports.history import Sighting
+from rollcall.reports.history import ANY, Sighting
 from rollcall.reports.reading import Reader
 
 Pairs = Collection[tuple[int, int]]
@@ -24,6 +24,24 @@ FROM (
   FROM everybody JOIN seen USING (part) WHERE api_key IN ({keys}) GROUP BY ALL
 )
 GROUP BY ALL HAVING bool_or(asked_for AND (api_key, api_version) IN ({pairs}))
+"""
+# Most applications have one software, and only the others are looked at.
+VERSIONS = """
+SELECT any_value(cluster), any_value(principal), any_value(application),
+  list({host: host, name: software_name, version: software_version, days: days,
+    asked_for: asked_for} ORDER BY host, software_name, software_version, asked_for)
+FROM (
+  SELECT hash(cluster, principal, application) AS who, any_value(cluster) AS cluster,
+    any_value(principal) AS principal, any_value(application) AS application,
+    host, software_name, software_version, asked_for, bit_or(days) AS days
+  FROM everybody JOIN seen USING (part)
+  WHERE hash(cluster, principal, application) IN (
+    SELECT hash(cluster, principal, application) AS who FROM everybody
+    GROUP BY who HAVING count(DISTINCT hash(software_name, software_version)) > 1
+  )
+  GROUP BY who, host, software_name, software_version, asked_for
+)
+GROUP BY who
 """
 PLACES = """
 SELECT cluster, principal, application, broker, hour, api_key, api_version
@@ -58,6 +76,17 @@ def read_history(
             for it in row[4]
         ]
     return found
+
+
+def read_versions(reader: Reader) -> Mapping[Application, Sequence[Sighting]]:
+    """When which software was seen, whatever it used, of applications that had several."""
+    return {
+        row[:3]: [
+            Sighting(it["host"], it["name"], it["version"], ANY, ANY, it["days"], it["asked_for"])
+            for it in row[3]
+        ]
+        for row in reader.rows(VERSIONS)
+    }
 
 
 def read_ceilings(

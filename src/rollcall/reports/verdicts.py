@@ -7,7 +7,8 @@
    At the broker's maximum the client may have higher ones: unknown. A library version known to
    have accepted ones is safe, unless a setting can hold it down.
 3. A refused version is set aside when the same client used accepted ones on 7 later days.
-4. Where nothing refused was seen, a library known to need it for other work is at risk.
+4. Where nothing refused was seen, a library known to need it for other work is at risk; unless
+   it was replaced, and what replaced it was seen on 7 later days.
 """
 
 from __future__ import annotations
@@ -83,11 +84,13 @@ class Judge:
         history: Mapping[int, Sequence[Sighting]],
         ceilings: Mapping[tuple[int, int], Ceiling],
         listeners: Iterable[str | None] = (),
+        software: Sequence[Sighting] = (),
     ) -> Judgement:
-        """`history` holds the APIs with a refused version: all that was seen of them."""
+        """`history` holds the APIs with a refused version: all that was seen of them. `software`
+        is which software the application had when, if it had several."""
         findings = [*self._seen(client, history, ceilings)]
         if not any(finding.verdict is Verdict.BREAKS for finding in findings):
-            findings += self._at_risk(client, frozenset(listeners))
+            findings += self._at_risk(client, frozenset(listeners), software)
         if not findings and all(_says_nothing(use.api_key, use.api_version) for use in client.uses):
             findings = [Finding(Verdict.UNKNOWN, Why.NOTHING_SEEN)]
         findings.sort(key=lambda it: (it.verdict.rank, it.why is Why.NO_LONGER_SEEN, -it.requests))
@@ -179,13 +182,18 @@ class Judge:
             for version in known.get(use.api_key, ())
         )
 
-    def _at_risk(self, client: Client, listeners: frozenset[str | None]) -> Iterator[Finding]:
-        told = dict.fromkeys([use.software_version for use in client.uses])
-        risks = {
+    def risks(self, client: Client) -> Mapping[str | None, tuple[Risk, ...]]:
+        """What each of its versions is known to need, and the target lacks."""
+        return {
             version: found
-            for version in told
+            for version in dict.fromkeys([use.software_version for use in client.uses])
             if (candidate := _library(client, version)) and (found := self.outlook(candidate).risks)
         }
+
+    def _at_risk(
+        self, client: Client, listeners: frozenset[str | None], software: Sequence[Sighting]
+    ) -> Iterator[Finding]:
+        risks = self.risks(client)
         seen = {(use.software_version, use.api_key) for use in client.uses if risks}
         only_produces = PRODUCE in client.apis and FETCH not in client.apis
         versions: dict[Risk, list[str | None]] = {}
@@ -196,15 +204,24 @@ class Judge:
                 if is_done and not was_seen and not _is_impossible(risk, listeners):
                     versions.setdefault(risk, []).append(version)
         for risk, those in versions.items():
-            yield Finding(
-                Verdict.AT_RISK,
-                Why.NEEDED,
-                risk.api_key,
-                risk.versions,
-                accepted_ranges(self.target).get(risk.api_key),
-                software_versions=tuple(those),
-                risk=risk,
-            )
+            gone = _replaced(client, those, software)
+            if stays := tuple(it for it in those if it not in gone):
+                yield self._needed(Verdict.AT_RISK, Why.NEEDED, risk, stays)
+            if gone:
+                yield self._needed(Verdict.SAFE, Why.NO_LONGER_SEEN, risk, tuple(gone))
+
+    def _needed(
+        self, verdict: Verdict, why: Why, risk: Risk, versions: tuple[str | None, ...]
+    ) -> Finding:
+        return Finding(
+            verdict,
+            why,
+            risk.api_key,
+            risk.versions,
+            accepted_ranges(self.target).get(risk.api_key),
+            software_versions=versions,
+            risk=risk,
+        )
 
     def _finding(self, verdict: Verdict, why: Why, uses: Sequence[Use]) -> Finding:
         key, version = uses[0].api_key, uses[0].api_version
@@ -222,6 +239,20 @@ class Judge:
 
 
 _FINE = (Acceptance.ACCEPTED, Acceptance.TOO_NEW)
+
+
+def _replaced(
+    client: Client, versions: Sequence[str | None], software: Sequence[Sighting]
+) -> list[str | None]:
+    """Those of the versions after which the application used others for days."""
+    ours = [
+        it
+        for it in software
+        if it.asked_for and it.software == client.software and it.software_version in versions
+    ]
+    gone = set_aside(ours, [it for it in software if it not in ours])
+    left = {it.software_version for it in ours if it not in gone}
+    return [it for it in versions if it not in left] if ours else []
 
 
 def _asks(client: Client) -> bool:
