@@ -1,3 +1,4 @@
+import io
 import json
 import re
 
@@ -99,3 +100,14 @@ def test_an_error_is_told_on_stderr_with_its_hint(capsys: pytest.CaptureFixture[
 def test_an_error_without_hint_is_one_line_however_long(capsys: pytest.CaptureFixture[str]) -> None:
     print_error(RollcallError("no answer " * 50 + "\nhint: not this"))
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("encoding", "rule"), [("utf-8", "─────────"), ("latin-1", "---------")])
+def test_the_rule_of_a_table_is_made_of_what_the_encoding_has(
+    monkeypatch: pytest.MonkeyPatch, encoding: str, rule: str
+) -> None:
+    screen = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="backslashreplace")
+    monkeypatch.setattr("sys.stdout", screen)
+    print_table(["id", "name"], [[1, "rack"]])
+    screen.seek(0)
+    assert screen.read().splitlines() == ["id   name", rule, "1    rack"]

@@ -100,7 +100,7 @@ def print_table(
         print(safe_text(title))
     for line in layout.lines(texts[0]):
         _print_heading(line, console)
-    print("─" * layout.width)
+    print(("─" if _is_unicode() else "-") * layout.width)
     for row in texts[1:]:
         print("\n".join(layout.lines(row)))
 
@@ -121,10 +121,13 @@ def _without_empty_columns(texts: list[list[str]]) -> list[list[str]]:
 
 def print_json(value: object) -> None:
     """The value as it is, for a program; what a terminal might obey is written as a JSON escape."""
-    unicode = sys.stdout.encoding.lower().startswith("utf")
-    text = json_text(value, ascii_only=not unicode)
+    text = json_text(value, ascii_only=not _is_unicode())
     lines = text.split("\n")  # a line end stands between values, never in a string
     print(text if all(map(str.isprintable, lines)) else "\n".join(map(_json_line, lines)))
+
+
+def _is_unicode() -> bool:
+    return sys.stdout.encoding.lower().startswith("utf")
 
 
 def _json_line(line: str) -> str:
