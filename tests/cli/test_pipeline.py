@@ -44,6 +44,14 @@ def test_a_path_that_is_not_there_is_told_before_spark_starts(tmp_path: Path, co
     assert not (tmp_path / "t").exists()
 
 
+@pytest.mark.parametrize("path", ["", "/dev/null"])
+def test_what_is_no_file_and_no_folder_is_told(tmp_path: Path, path: str) -> None:
+    result = rollcall("pipeline", "run", path, "--tables", str(tmp_path / "t"))
+    assert result.returncode == 1
+    told = f"{path} is neither a file nor a folder" if path else "there is no file or folder ''"
+    assert result.stderr.startswith(f"error: {told}\nhint: ")
+
+
 def test_a_folder_that_is_not_ours_is_refused(tmp_path: Path, log: Path) -> None:
     result = rollcall("pipeline", "run", str(log), "--tables", str(tmp_path))
     assert result.returncode == 1
@@ -115,8 +123,8 @@ def test_times_have_units(text: str, seconds: float) -> None:
     assert parse_seconds(text, "--keep") == seconds
 
 
-@pytest.mark.parametrize("text", ["", "90", "d", "-1d", "1w"])
-def test_a_time_without_a_unit_is_refused(text: str) -> None:
+@pytest.mark.parametrize("text", ["", "90", "d", "-1d", "1w", "0d", "36501d", "9" * 400 + "d"])
+def test_a_time_that_makes_no_sense_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="--keep is"):
         parse_seconds(text, "--keep")
 

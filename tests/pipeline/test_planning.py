@@ -241,3 +241,11 @@ def test_batches_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for number in range(5):
         put(tmp_path / f"a.{number}", lines(1, first=number))
     assert [len(batch) for batch in plan(tmp_path).batches()] == [2, 2, 1]
+
+
+def test_what_is_no_file_is_passed_over_in_folders_and_patterns(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("a line\n")
+    os.mkfifo(tmp_path / "pipe.log")
+    (tmp_path / "gone.log").symlink_to(tmp_path / "nowhere")
+    for wanted in (tmp_path, tmp_path / "*.log"):
+        assert [Path(file.path).name for file in PLACE.find(str(wanted))] == ["a.log"]

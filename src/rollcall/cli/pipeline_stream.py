@@ -30,7 +30,6 @@ from rollcall.cli.spark import (
 )
 from rollcall.cli.stopping import until_interrupted
 from rollcall.cli.tables import TablesOption
-from rollcall.errors import ConfigError
 
 if TYPE_CHECKING:
     from rollcall.pipeline.batch import Job, Outcome
@@ -76,8 +75,6 @@ def stream(
     """
     need_spark()
     seconds = None if trigger == "once" else parse_seconds(trigger, "--trigger")
-    if seconds == 0:
-        raise ConfigError("--trigger is 0", hint="as in --trigger 10s; `once` looks once and ends")
     recipe = recipe_of(time_zone, layout, inter_broker)
     for_kafka = [each for each in conf or () if each.startswith("kafka.")]
     settings = session_config(master, [each for each in conf or () if each not in for_kafka])

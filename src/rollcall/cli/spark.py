@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rollcall.pipeline.session_config import SessionConfig
 
 DEFAULT_MASTER = "local[*]"
+LONGEST_SECONDS = 36_500 * 86_400.0
 STARTING = "starting Spark"
 """What is told while it does."""
 
@@ -136,7 +137,10 @@ def parse_seconds(text: str, what: str) -> float:
     if match is None:
         raise ConfigError(f"{what} is {text!r}", hint="use a number with ms, s, m, h or d: 90d")
     units = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-    return float(match[1]) * units[match[2]]
+    seconds = float(match[1]) * units[match[2]]
+    if not 0 < seconds <= LONGEST_SECONDS:
+        raise ConfigError(f"{what} is {text!r}", hint="use more than 0, and at most 36500d")
+    return seconds
 
 
 @contextmanager

@@ -37,17 +37,14 @@ class LocalPlace:
         try:
             if os.path.isfile(wanted):  # noqa: PTH113 - a pattern may be no valid path
                 return [_log_file(wanted, named=True)]
-            if Path(wanted).is_dir():
+            if wanted and Path(wanted).is_dir():
                 return _walk(wanted)
         except OSError as error:
             raise unreadable(wanted, error.strerror) from error
         matches = sorted(glob.glob(wanted, recursive=True)) if glob.has_magic(wanted) else []  # noqa: PTH207
         if not matches:
-            raise SourceError(
-                f"there is no file or folder {wanted}",
-                hint="check the path; a pattern is quoted, as in '/var/log/kafka/*.log.*'",
-            )
-        found = [_found(match) if Path(match).is_file() else _walk(match) for match in matches]
+            raise missing(wanted)
+        found = [_walk(match) if Path(match).is_dir() else _found(match) for match in matches]
         return [file for files in found for file in files]
 
     def chunks(self, path: str, start: int, size: int) -> Iterator[bytes]:
@@ -78,14 +75,15 @@ def _walk(folder: str) -> list[LogFile]:
         been.add(real)
         folders.sort()
         paths = [Path(where, name) for name in sorted(names) if not name.startswith(".")]
-        found += [file for path in paths if path.is_file() for file in _found(str(path))]
+        found += [file for path in paths for file in _found(str(path))]
     return found
 
 
 def _found(path: str) -> list[LogFile]:
-    """None if it was rolled or moved since it was listed: the next look finds it where it is."""
+    """None if it is a pipe or the like, or was rolled or moved since it was listed: the next look
+    finds it where it is."""
     try:
-        return [_log_file(path, named=False)]
+        return [_log_file(path, named=False)] if Path(path).is_file() else []
     except FileNotFoundError:
         return []
 
@@ -93,6 +91,19 @@ def _found(path: str) -> list[LogFile]:
 def _log_file(path: str, *, named: bool) -> LogFile:
     state = Path(path).stat()
     return LogFile(str(absolute(path)), state.st_size, state.st_mtime, named)
+
+
+def missing(path: str) -> SourceError:
+    if path and Path(path).exists():
+        return SourceError(
+            f"{path} is neither a file nor a folder",
+            hint="a pipe can be read once only, and a log is looked at more often: give the file "
+            "itself, plain or gzip",
+        )
+    return SourceError(
+        f"there is no file or folder {path or repr(path)}",
+        hint="check the path; a pattern is quoted, as in '/var/log/kafka/*.log.*'",
+    )
 
 
 def unreadable(path: str, why: str | None) -> SourceError:
