@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, timedelta
+from datetime import UTC, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -35,6 +35,15 @@ def test_times_with_a_zone_are_taken_as_what_they_are(tmp_path: Path) -> None:
     folder = Made().use("Fetch", 11, days=[0, 5]).write(tmp_path / "tables")
     since = (hour(4)).replace(tzinfo=UTC)
     assert clients(folder, question=Question(since=since)).basis.days == 1
+
+
+def test_one_end_of_a_window_may_have_a_zone_and_the_other_none(tmp_path: Path) -> None:
+    folder = Made().use("Fetch", 11, days=[0, 3, 5]).write(tmp_path / "tables")
+    zone = timezone(timedelta(hours=2))
+    window = Question(since=hour(3, 2).replace(tzinfo=zone), until=hour(4))
+    assert clients(folder, question=window).basis.days == 1
+    with pytest.raises(ConfigError):
+        Question(since=hour(3), until=hour(3, 2).replace(tzinfo=zone))
 
 
 def test_a_window_that_ends_before_it_begins_is_an_error() -> None:

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import MAXYEAR, UTC, datetime, timedelta
+from datetime import MAXYEAR, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rollcall.errors import RollcallError
-from rollcall.reports.question import Question
+from rollcall.reports.question import Question, in_utc
 from rollcall.reports.wildcards import like
 from rollcall.tables.columns import Table
 from rollcall.tables.errors import TablesError
@@ -165,7 +165,7 @@ class Reader:
 
     def _ends(self, unit: str) -> Sequence[Span]:
         """The days or months that lie in the window in part: their sums do not help."""
-        ends = [_utc(it) for it in (self.question.since, self.question.until) if it is not None]
+        ends = [in_utc(it) for it in (self.question.since, self.question.until) if it is not None]
         inside = [it for it in ends if it.year < MAXYEAR]  # behind that, nothing is cut
         return sorted({span for it in inside if (span := _span(it, unit))[0] != it})
 
@@ -250,10 +250,5 @@ def _within(spans: Sequence[Span], column: str) -> str:
     return " OR ".join(inside) or "false"
 
 
-def _utc(value: datetime) -> datetime:
-    """The tables hold UTC without a zone."""
-    return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
-
-
 def _time(value: datetime) -> str:
-    return f"TIMESTAMP '{_utc(value).isoformat(' ')}'"
+    return f"TIMESTAMP '{in_utc(value).isoformat(' ')}'"
