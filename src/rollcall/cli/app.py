@@ -49,19 +49,25 @@ COMMANDS = {
             "best."
         ),
     ),
-    "connections": (
-        "rollcall.cli.connections:connections",
-        "Show the open connections of all nodes: who they are, and with which software.",
+    "pipeline": ("rollcall.cli.pipeline:app", "Read request logs into tables (on Spark)."),
+    "report": (
+        "rollcall.cli.report:app",
+        "Say who is on the cluster, what breaks at an upgrade, what restarted, and who misbehaves.",
     ),
+    "tables": ("rollcall.cli.tables:app", "Show the tables that the pipeline wrote."),
     "generate-logs": (
         "rollcall.cli.generate_logs:generate_logs",
         "Write request logs of a made-up but lifelike fleet, and the truth about it as JSON.",
     ),
-    "pipeline": ("rollcall.cli.pipeline:app", "Read request logs into tables (on Spark)."),
+    "cluster": (
+        "rollcall.cli.cluster:app",
+        "Start a cluster of brokers on this machine, to try clients with.",
+    ),
+    "connections": (
+        "rollcall.cli.connections:connections",
+        "Show who is connected to the nodes of `rollcall cluster start`, and with which software.",
+    ),
     "protocol": ("rollcall.cli.protocol:app", "Show the messages of the Kafka protocol."),
-    "report": ("rollcall.cli.report:app", "Answer from the tables, without starting Spark."),
-    "tables": ("rollcall.cli.tables:app", "Show the tables that the pipeline wrote."),
-    "cluster": ("rollcall.cli.cluster:app", "A cluster of brokers on this machine."),
 }
 
 app = typer.Typer(

@@ -18,7 +18,7 @@ from rollcall.cli.output import can_redraw
 if TYPE_CHECKING:
     from rollcall.broker import ClusterConfig, ClusterSupervisor, NodeDescription
 
-app = typer.Typer(no_args_is_help=True, help="A cluster of brokers on this machine.")
+app = typer.Typer(no_args_is_help=True)
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
 
@@ -33,7 +33,7 @@ class Display(Protocol):
 
 @app.callback()
 def cluster() -> None:
-    """A cluster of brokers on this machine, for trying clients out."""
+    """Start a cluster of brokers on this machine, to try clients with."""
 
 
 @app.command()

@@ -77,7 +77,7 @@ def connections(
     ] = 5.0,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the open connections of all nodes: who they are, and with which software.
+    """Show who is connected to the nodes of `rollcall cluster start`, and with which software.
 
     A node that does not answer has a row that says why.
 

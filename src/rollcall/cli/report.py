@@ -26,10 +26,12 @@ COMMANDS = {
 app = typer.Typer(
     cls=lazy_group(COMMANDS),
     no_args_is_help=True,
-    help="Answer from the tables, without starting Spark.",
 )
 
 
 @app.callback()
 def report() -> None:
-    """Answer from the tables, without starting Spark."""
+    """Say who is on the cluster, what breaks at an upgrade, what restarted, and who misbehaves.
+
+    From the tables, without starting Spark.
+    """
