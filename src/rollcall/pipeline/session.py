@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +17,14 @@ from pyspark.sql import SparkSession
 from rollcall.pipeline.archives import Archive
 from rollcall.pipeline.errors import SparkError
 from rollcall.pipeline.gateway import keep_classes
-from rollcall.pipeline.java import END_SECONDS, OLDEST_JAVA, end_java, java_version, launch_java
+from rollcall.pipeline.java import (
+    END_SECONDS,
+    OLDEST_JAVA,
+    OWN_ADDRESS,
+    end_java,
+    java_version,
+    launch_java,
+)
 from rollcall.pipeline.session_config import SessionConfig
 
 ARCHIVE_SECONDS = 120.0
@@ -65,7 +73,8 @@ def _start(config: SessionConfig, name: str, scratch: Path) -> SparkSession:
     log = scratch / "java.log"
     try:
         with log.open("ab") as output:
-            launch_java(conf, {"stdout": output, "stderr": output})
+            to_log = {"stdout": output, "stderr": output}
+            launch_java(conf, to_log, on_loopback=config.is_local)
             return _checked(SparkContext(conf=conf))
     except (PySparkException, Py4JError, OSError) as error:
         raise _no_start(config, error, log) from error
@@ -96,13 +105,15 @@ def _no_start(config: SessionConfig, error: Exception, log: Path) -> SparkError:
             hint=f"install openjdk-{OLDEST_JAVA}, or set JAVA_HOME to one that is there",
         )
     told = gist(error, log)
-    return SparkError(
-        f"Spark did not start with master {config.master}: {told}",
-        hint="packages come from a Maven repository: check their names (--packages, or --conf "
-        "spark.jars.packages=...), or give files (--conf spark.jars=...)"
-        if UNRESOLVED in told
-        else "check --master and --conf; without --master it runs on this machine",
-    )
+    hint = "check --master and --conf; without --master it runs on this machine"
+    if UNRESOLVED in told:
+        hint = (
+            "packages come from a Maven repository: check their names (--packages, or --conf "
+            "spark.jars.packages=...), or give files (--conf spark.jars=...)"
+        )
+    elif f"UnknownHostException: {socket.gethostname()}:" in told:
+        hint = f"this machine's name has no address: set {OWN_ADDRESS} to one that workers reach"
+    return SparkError(f"Spark did not start with master {config.master}: {told}", hint=hint)
 
 
 def gist(error: Exception, log: Path) -> str:
