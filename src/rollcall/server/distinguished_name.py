@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-SEQUENCE: Final = 0x30
 VERSION_TAG: Final = 0xA0
 
 KEYWORDS: Final = {

@@ -32,8 +32,6 @@ CYCLES: Mapping[str, tuple[int, ...]] = {
     "both": READING + (PRODUCE,) * 6 + (OFFSET_COMMIT, METADATA),
     "admin": (DESCRIBE_CLUSTER, METADATA, CREATE_TOPICS, METADATA, FIND_COORDINATOR),
 }  # fmt: skip
-FORWARDS_NO_NAMES = "librdkafka"
-"""On a SASL listener it asks before it authenticates, which no broker logs; Java asks again."""
 
 
 @dataclass(frozen=True, slots=True)
