@@ -216,6 +216,17 @@ def test_of_several_clusters_each_row_says_which(tmp_path: Path, command: str) -
     assert not any(line.startswith(("cluster", "east")) for line in one.splitlines())
 
 
+@pytest.mark.parametrize(
+    ("told", "words"), [(None, "it told no name"), ("our-own 1.0", "it told the name our-own")]
+)
+def test_of_a_library_that_nobody_knows_it_is_said_what_it_told(
+    tmp_path: Path, told: str | None, words: str
+) -> None:
+    tables = Made().told("3.9.0").use("Fetch", 3, told).write(tmp_path / "tables")
+    text = printed("impact", "--tables", tables, "--target", "4.0.1")
+    assert f"-> ask its owner which library it is: {words}\n" in text
+
+
 def test_owners_come_from_a_file(tables: Path, tmp_path: Path) -> None:
     owners = tmp_path / "owners.csv"
     owners.write_text("principal,client_id,owner\nUser:old,,Archive\n", encoding="utf-8")

@@ -102,7 +102,7 @@ def _risk(it: Finding, risk: Risk) -> str:
     )
 
 
-def remedy(it: Remedy) -> str:
+def remedy(it: Remedy, client: Client) -> str:
     library = _title(it.library)
     match it.step:
         case Step.LOOK_BEHIND_PROXY:
@@ -123,7 +123,8 @@ def remedy(it: Remedy) -> str:
         case Step.OTHER_TARGET:
             return f"or upgrade the brokers to {it.version}, which accepts it"
         case Step.FIND_OUT:
-            return "ask its owner which library it is: it told no name"
+            told = "no name" if client.software is None else f"the name {client.software}"
+            return f"ask its owner which library it is: it told {told}"
         case Step.TEST:
             return "try it against the target before the upgrade"
         case Step.WATCH:

@@ -162,6 +162,6 @@ def _detail(it: ClientImpact) -> list[str]:
     client = it.judgement.client
     name = f"{client.principal or 'no principal'}, {client.application or 'no client id'}"
     lines = [say.evidence(found) for found in it.judgement.findings if found.verdict is it.verdict]
-    lines += [f"-> {say.remedy(step)}" for step in it.remedies]
+    lines += [f"-> {say.remedy(step, client)}" for step in it.remedies]
     lines += [f"note: {note}" for note in say.notes(it) if note not in lines]
     return [f"{it.verdict}: {name}, {say.software(client)}", *lines] if lines else []
