@@ -144,7 +144,7 @@ def test_csv_without_a_row_has_its_heading(tables: Path, tmp_path: Path, command
     assert none.splitlines() == some.splitlines()[:1]
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx"])
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", " =1+1", "\uff1d1"])
 def test_no_cell_of_csv_is_a_formula(text: str) -> None:
     assert str(csv_cell(text)).startswith("'")
     assert str(csv_cell([text, "x"])).startswith("'")

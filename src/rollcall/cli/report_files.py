@@ -18,8 +18,9 @@ from rollcall.reports.over_time import OverTime, versions_over_time
 from rollcall.reports.reading import Reader
 from rollcall.reports.starts import Restarts
 
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""A cell that begins so is a formula to a spreadsheet, and anyone may choose a client id."""
+FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""A cell that begins so is a formula to a spreadsheet, and anyone may choose a client id. The last
+four are the first in full width, which is the same to some."""
 
 
 def print_report(answer: Answer) -> None:
@@ -40,7 +41,7 @@ def csv_cell(value: object) -> object:
         return csv_cell("; ".join(_item(item) for item in value))
     if not isinstance(value, str):
         return value
-    return safe_text(f"'{value}" if value.startswith(FORMULAS) else value)
+    return safe_text(f"'{value}" if value.lstrip(" ").startswith(FORMULAS) else value)
 
 
 def _item(item: object) -> str:
