@@ -13,7 +13,7 @@ from rollcall.pipeline import compact as compaction
 from rollcall.pipeline import folding
 from rollcall.pipeline.compact import compact, compact_if_due, due_for_merge
 from rollcall.tables.cleaning import clean
-from rollcall.tables.errors import BusyError
+from rollcall.tables.errors import BusyError, TablesError
 from rollcall.tables.folder import make_tables, read_tables
 from rollcall.tables.manifests import Kind, Manifest
 from rollcall.tables.stores import LocalStore
@@ -72,6 +72,22 @@ def test_after_compaction_files_are_still_known(spark: SparkSession, tables: Pat
     assert requests(tables) == 0
     result = read(spark, tables, put(tables.parent / "again.log.gz", lines(30) + "odd\n"))
     assert (result.already, result.counts.lines) == (1, 0)
+
+
+@pytest.mark.parametrize("table", ["usage", "files"])
+def test_a_file_of_the_tables_that_went_away_is_told(
+    spark: SparkSession, tables: Path, tmp_path: Path, table: str
+) -> None:
+    (part, *_) = read_tables(LocalStore(tables)).addresses(table)
+    Path(part).unlink()
+    with (
+        open_writer(LocalStore(tables), "compact") as writer,
+        pytest.raises(TablesError, match=f"missing or damaged: {part}"),
+    ):
+        compact(spark, writer)
+    if table == "files":
+        with pytest.raises(TablesError, match=f"missing or damaged: {part}"):
+            read(spark, tables, put(tmp_path / "another.log", lines(3)))
 
 
 def test_readers_see_each_sum_once_at_every_moment(spark: SparkSession, tables: Path) -> None:

@@ -9,6 +9,8 @@ from rollcall.pipeline.errors import ChangedError, SparkError
 from rollcall.pipeline.failures import BrokenInputError, explain, java_may_end
 from rollcall.tables.errors import TablesError
 
+PART = "/t/parts/0000000001-0a1b2c3d/usage/a.parquet"
+
 
 @pytest.mark.parametrize(
     ("told", "kind", "says"),
@@ -22,6 +24,11 @@ from rollcall.tables.errors import TablesError
             "[FAILED_READ_FILE.FILE_NOT_EXIST] java.io.FileNotFoundException: a.log",
             ChangedError,
             "a log went away while it was read",
+        ),
+        (
+            f"[PATH_NOT_FOUND] Path does not exist: file:{PART}.",
+            TablesError,
+            f"a file of the tables is missing or damaged: {PART}",
         ),
         (
             "java.io.EOFException: Unexpected end of input stream",

@@ -11,10 +11,15 @@ from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors.exceptions.captured import CapturedException
 
 from rollcall.pipeline.errors import ChangedError, SparkError
+from rollcall.tables.cleaning import PARTS
+from rollcall.tables.errors import TablesError
 from rollcall.tables.stores import disk_full
 
 FULL = re.compile(r"No space left on device|DSQuotaExceeded|Disk quota exceeded")
 GONE = re.compile(r"FileNotFoundException|FAILED_READ_FILE.FILE_NOT_EXIST|does not exist")
+DAMAGED = re.compile(rf"{GONE.pattern}|ChecksumException|not a Parquet file|CANNOT_READ_FILE")
+OF_TABLES = re.compile(rf"(?<=/){PARTS}/\d{{10}}-[0-9a-f]{{8}}/[\w/]+/[\w.\-]+\.parquet")
+"""A file of tables, as no log is called."""
 BROKEN_GZIP = re.compile(
     r"Unexpected end of (ZLIB )?input stream|EOFException|ZipException|invalid (stored|block|code|"
     r"distance)|incorrect (data|header|length) check|not a gzip file|CRC"
@@ -52,6 +57,12 @@ def explain(error: Exception, where: str) -> Exception:
     if FULL.search(told):
         # Java does not say of which file: it may be one that Spark keeps while it works
         return disk_full(f"that of {where}, or of {tempfile.gettempdir()} (TMPDIR)")
+    if DAMAGED.search(told) and (own := OF_TABLES.search(told)):
+        return TablesError(
+            f"a file of the tables is missing or damaged: {where}/{own[0]}",
+            hint="was it changed or removed by something else? restore it, or read the logs into "
+            "new tables",
+        )
     if GONE.search(told):
         return ChangedError(
             "a log went away while it was read", hint="was it rolled or moved? run this again"

@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from rollcall.pipeline.contents import Content
+from rollcall.pipeline.failures import explained
 from rollcall.pipeline.paths import for_spark
 from rollcall.pipeline.planning import KnownFile
 from rollcall.tables.columns import FILES
@@ -24,11 +25,12 @@ def known_files(
     parts = snapshot.addresses(FILES.name)
     if not heads or not parts:
         return []
-    table = spark.read.parquet(*map(for_spark, parts)).select(
-        "head", "fingerprint", "bytes", "stored_bytes", "lines"
-    )
     found: list[KnownFile] = []
-    for first in range(0, len(heads), AT_ONCE):
-        rows = table.where(F.col("head").isin(heads[first : first + AT_ONCE])).collect()
-        found += (KnownFile(**row.asDict()) for row in rows)
+    with explained(snapshot.store.address):
+        table = spark.read.parquet(*map(for_spark, parts)).select(
+            "head", "fingerprint", "bytes", "stored_bytes", "lines"
+        )
+        for first in range(0, len(heads), AT_ONCE):
+            rows = table.where(F.col("head").isin(heads[first : first + AT_ONCE])).collect()
+            found += (KnownFile(**row.asDict()) for row in rows)
     return found
