@@ -50,6 +50,15 @@ def test_the_sentence_an_operator_wants_comes_first(tables: Path) -> None:
     )
 
 
+def test_lines_that_are_more_than_requests_are_told_to_be_of_roll_calls_too(
+    tables: Path, tmp_path: Path
+) -> None:
+    heard = printed("clients", "--tables", tables).splitlines()[1]
+    assert heard.endswith("; 100 lines of logs and roll calls read, 0 of them rejected.")
+    alone = Made().told("3.9.0").use("Fetch", 17).file().write(tmp_path / "tables")
+    assert "; 100 lines read, 0 of them rejected." in printed("clients", "--tables", alone)
+
+
 def test_then_the_evidence_and_what_to_do(tables: Path) -> None:
     text = printed("impact", "--tables", tables, "--target", "4.0.1")
     assert "Fetch 3, 140 requests from 2026-10-01 00:00 to 2026-10-14 00:59 on 10.0.0.1" in text

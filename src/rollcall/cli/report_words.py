@@ -139,7 +139,7 @@ def on_basis(basis: Basis, min_days: int = 0) -> list[str]:
     if hours:
         told.append(
             f"Heard on {count(basis.days, 'day')}; of each broker {_span(hours)}; "
-            f"{large(basis.lines)} lines read, {large(basis.rejected)} of them rejected."
+            f"{large(basis.lines)} {_lines(basis)} read, {large(basis.rejected)} of them rejected."
         )
     if basis.replica_requests or basis.forwarded_requests:
         told.append(
@@ -156,6 +156,11 @@ def on_basis(basis: Basis, min_days: int = 0) -> list[str]:
         names = ", ".join(apart[:5]) + (", ..." if len(apart) > 5 else "")
         told.append(f"NOT HEARD: {count(len(basis.not_heard), 'broker')} ({names}).")
     return told + [LIMITS[limit] for limit in basis.limits]
+
+
+def _lines(basis: Basis) -> str:
+    """Those of roll calls are no requests, and would be missed among them."""
+    return "lines" if Limit.NO_ROLL_CALL in basis.limits else "lines of logs and roll calls"
 
 
 def _more(names: Sequence[str], shown: int) -> str:
