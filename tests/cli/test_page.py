@@ -125,7 +125,7 @@ def test_verdicts_are_sorted_by_how_bad_they_are_and_keep_their_looks_beside_a_c
 ) -> None:
     made = Made().told("3.9.0").use("Fetch", 17, client_id="calm", cluster="b")
     made.use("Fetch", 3, client_id="old", cluster="a").use("Fetch", 99, client_id="new")
-    made.use("Produce", 9, "librdkafka 1.7.0", client_id="needs")
+    made.use("Fetch", 11, "librdkafka 1.7.0", client_id="needs")
     tables, page = made.write(tmp_path / "tables"), tmp_path / "impact.html"
     arguments = ["report", "impact", "--tables", tables, "--target", "4.0.0", "--html", page]
     CliRunner().invoke(app, [*map(str, arguments)])
