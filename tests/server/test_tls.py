@@ -80,8 +80,9 @@ async def test_large_requests_and_answers_fit_through_tls(files: dict[str, Path]
     def large(_: object) -> object:
         return response("Metadata", brokers=[broker] * 1000)
 
+    listener = tls_listener(files, limits=Limits(max_frame_bytes=2_000_000))
     async with (
-        served(None, tls_listener(files), handlers={METADATA: large}) as server,
+        served(None, listener, handlers={METADATA: large}) as server,
         await Peer.connect(only_listener(server), ssl=client_context()) as peer,
     ):
         for _ in range(3):

@@ -7,18 +7,18 @@ from dataclasses import dataclass, fields
 from rollcall.errors import ConfigError
 
 KIB = 1024
-MIB = 1024 * KIB
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """Sizes in bytes, times in seconds. One address may be a proxy, so it may hold most of all."""
 
-    max_frame_bytes: int = 1 * MIB
+    max_frame_bytes: int = 256 * KIB
     """Kafka allows 100 MB, which only records need. Anyone may send a request as large as that, and
-    a list of the shortest names that fill it takes seconds to answer."""
-    max_frame_bytes_before_login: int = 512 * KIB
-    """On a SASL listener until the client is logged in: Kafka's own default."""
+    while a list of the shortest names that fill it is answered, nobody else is: with 1 MB for
+    seconds, and the other nodes take this one for dead."""
+    max_frame_bytes_before_login: int = 64 * KIB
+    """On a SASL listener until the client is logged in. Kafka has 512 KB, which Kerberos needs."""
     max_connections: int = 20_000
     max_connections_per_address: int = 15_000
     idle_seconds: float = 600.0

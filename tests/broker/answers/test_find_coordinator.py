@@ -18,3 +18,8 @@ def test_nobody_coordinates_anything(name: str, version: int) -> None:
     assert {(c.error_code, c.node_id, c.host, c.port) for c in found} == {
         (Errors.COORDINATOR_NOT_AVAILABLE, -1, "", -1)
     }
+
+
+def test_a_key_that_is_named_twice_is_told_once() -> None:
+    answer = ask(FIND_COORDINATOR, 4, RELEASED, {"coordinator_keys": ["a", "b", "a"]})
+    assert [c.key for c in answer.coordinators] == ["a", "b"]

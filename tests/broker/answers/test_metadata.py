@@ -138,3 +138,9 @@ def test_operations_on_a_topic_are_told_when_asked_for() -> None:
     assert ask(METADATA, 9, RELEASED, wanted).topics[0].topic_authorized_operations == 3576
     plain = ask(METADATA, 9, RELEASED, {"topics": named("orders")})
     assert plain.topics[0].topic_authorized_operations == NOT_ASKED
+
+
+@pytest.mark.parametrize(("name", "version"), EVERY_VERSION)
+def test_a_topic_that_is_named_twice_is_told_once(name: str, version: int) -> None:
+    answer = ask(METADATA, version, name, {"topics": named("a", "b", "a")})
+    assert [topic.name for topic in answer.topics] == ["a", "b"]

@@ -22,7 +22,6 @@ def answer(asked: Question, _: NodeFacts) -> Message:
     error = {"error_code": Errors.COORDINATOR_NOT_AVAILABLE, "error_message": _MESSAGE}
     if asked.version < FIRST_WITH_MANY_KEYS:
         return _Response(**error, **_NOBODY)
-    coordinators = [
-        _Response.Coordinator(key=key, **error, **_NOBODY) for key in asked.body.coordinator_keys
-    ]
+    keys = dict.fromkeys(asked.body.coordinator_keys)  # one that is named twice is told once
+    coordinators = [_Response.Coordinator(key=key, **error, **_NOBODY) for key in keys]
     return _Response(coordinators=coordinators)

@@ -50,8 +50,9 @@ def _cluster_operations(asked: Question) -> int:
 
 
 def _topics(asked: Question) -> list[Message]:
-    """All topics (null, or an empty list in version 0) are none: the cluster stores nothing."""
-    topics = asked.body.topics or ()
+    """All topics (null, or an empty list in version 0) are none: the cluster stores nothing. One
+    that is named twice is told once, as in Kafka."""
+    topics = {(topic.name, topic.topic_id): topic for topic in asked.body.topics or ()}.values()
     if asked.version < FIRST_WITH_TOPIC_IDS and any(map(_names_an_id, topics)):
         return [_refused(topic) for topic in topics]
     return [_unknown(topic, asked) for topic in topics]
