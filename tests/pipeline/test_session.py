@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pyspark.sql import SparkSession
-
 from rollcall.pipeline.session import gist
 
 BAD_SETTING = """
@@ -65,10 +63,3 @@ def test_what_java_says_is_told_by_the_line_that_says_why(tmp_path: Path) -> Non
     )
     log.write_text("WARN nothing of note\n")
     assert gist(RuntimeError("stopped"), log) == "stopped"
-
-
-def test_on_one_machine_nobody_asks_for_the_address_of_its_name(spark: SparkSession) -> None:
-    assert spark.sparkContext._jvm is not None
-    utilities = getattr(spark.sparkContext._jvm.org.apache.spark.util, "Utils$")
-    own = os.environ.get("SPARK_LOCAL_IP", "127.0.0.1")
-    assert getattr(utilities, "MODULE$").localCanonicalHostName() in {own, "localhost"}

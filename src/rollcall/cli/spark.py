@@ -151,6 +151,22 @@ def spark_session(config: SessionConfig) -> Iterator[Any]:
 
     with ExitStack() as stack:
         stack.enter_context(java_may_end())
-        with children_stay():
+        with children_stay(), on_loopback(config):
             spark = stack.enter_context(open_session(config))
         yield spark
+
+
+@contextmanager
+def on_loopback(config: SessionConfig) -> Iterator[None]:
+    """Where Spark stays on one machine. It asks for the address of the machine's name, and not
+    every name has one, as in some containers and beside some VPNs."""
+    from rollcall.pipeline.java import OWN_ADDRESS
+
+    if OWN_ADDRESS in os.environ or not config.is_local:
+        yield
+        return
+    os.environ[OWN_ADDRESS] = "127.0.0.1"
+    try:
+        yield
+    finally:
+        del os.environ[OWN_ADDRESS]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -31,13 +30,13 @@ def java_version(java: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def launch_java(conf: SparkConf, output: Mapping[str, Any], *, on_loopback: bool) -> None:
+def launch_java(conf: SparkConf, output: Mapping[str, Any]) -> None:
     """For this process; what Java has to say goes to `output`."""
     if SparkContext._gateway is not None:
         _forget_scratch(SparkContext._jvm)
         return
     launch: Callable[..., Any] = launch_gateway
-    with _uninterrupted(), _loopback() if on_loopback else nullcontext():
+    with _uninterrupted():
         SparkContext._gateway = launch(conf, dict(output))
         SparkContext._jvm = SparkContext._gateway.jvm
 
@@ -46,20 +45,6 @@ def _forget_scratch(jvm: Any) -> None:
     """Java is of an earlier session, and would make that one's scratch folder again."""
     with suppress(Py4JError):  # it is Spark's own, and nothing is lost without it
         getattr(getattr(jvm.org.apache.spark.util, "Utils$"), "MODULE$").clearLocalRootDirs()
-
-
-@contextmanager
-def _loopback() -> Iterator[None]:
-    """Spark asks for the address of this machine's name, and not every name has one, as in some
-    containers and beside some VPNs."""
-    if OWN_ADDRESS in os.environ:
-        yield
-        return
-    os.environ[OWN_ADDRESS] = "127.0.0.1"
-    try:
-        yield
-    finally:
-        del os.environ[OWN_ADDRESS]
 
 
 @contextmanager

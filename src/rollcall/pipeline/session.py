@@ -73,8 +73,7 @@ def _start(config: SessionConfig, name: str, scratch: Path) -> SparkSession:
     log = scratch / "java.log"
     try:
         with log.open("ab") as output:
-            to_log = {"stdout": output, "stderr": output}
-            launch_java(conf, to_log, on_loopback=config.is_local)
+            launch_java(conf, {"stdout": output, "stderr": output})
             return _checked(SparkContext(conf=conf))
     except (PySparkException, Py4JError, OSError) as error:
         raise _no_start(config, error, log) from error
