@@ -170,6 +170,7 @@ def test_hostile_text_is_text_on_a_terminal(tables: Path, command: str) -> None:
 def test_restarts_tell_unknown_start_times_as_unknown(tables: Path) -> None:
     text = printed("restarts", "--tables", tables)
     assert text.startswith("0 of 2 brokers restarted; not known to be all up together")
+    assert "; 1 tells no start time; " in text
     assert "unknown" in text
     assert "1970" not in text
 

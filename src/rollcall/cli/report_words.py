@@ -68,7 +68,7 @@ def of_restarts(report: Restarts) -> str:
     )
     parts = [f"{restarted} of {count(len(brokers), 'broker')} restarted", together]
     parts += [f"{flapping} flapping"] if flapping else []
-    parts += [f"{silent} tell no start time"] if silent else []
+    parts += [f"{silent} {'tells' if silent == 1 else 'tell'} no start time"] if silent else []
     parts += [f"seen {minute(report.first)} to {minute(report.last)}"]
     return "; ".join(parts)
 
