@@ -347,3 +347,13 @@ def test_a_view_for_spark_is_the_same_in_every_time_zone(
                 seen = [tuple(row) for row in shown.select(*types).collect()]
                 if name != "brokers":  # has structs, which the two show differently
                     assert sorted(seen, key=repr) == rows(tables, name)
+
+
+def test_a_log_may_go_on_with_a_byte_order_mark(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
+    log = put(tmp_path / "a.log", "\ufeff" + lines(3))
+    read(spark, tables, log)
+    read(spark, tables, put(log, "\ufeff" + lines(3) + "\ufeff" + lines(3, first=3)))
+    assert requests(tables) == 6
+    assert max(column(tables, "files", "bytes")) == log.stat().st_size

@@ -30,6 +30,8 @@ class Input:
     """The file itself, or the pieces of its copy in order."""
     end: int | None
     lost: str | None = None
+    marks: int = 0
+    """Bytes of byte-order marks that Spark passes over."""
 
 
 def prepare(
@@ -39,12 +41,13 @@ def prepare(
     inputs = []
     for number, reading in enumerate(readings):
         if not reading.copy:
-            inputs.append(Input(reading, (for_spark(reading.path),), reading.end))
+            address = (for_spark(reading.path),)
+            inputs.append(Input(reading, address, reading.end, marks=reading.content.bom))
             continue
         copy = copy_lines(place_of(reading.path), reading, store, f"{staging}/{number:06}")
         if copy.names or copy.lost:
             addresses = tuple(for_spark(f"{store.address}/{name}") for name in copy.names)
-            inputs.append(Input(reading, addresses, copy.end, copy.lost))
+            inputs.append(Input(reading, addresses, copy.end, copy.lost, copy.marks))
     return inputs
 
 
@@ -73,9 +76,7 @@ def tally(inputs: Sequence[Input], counted: Sequence[Row]) -> list[Tally]:
         rows = tuple(
             by_file[name] for name in map(given_to_spark, each.addresses) if name in by_file
         )
-        read = sum(row["bytes_read"] for row in rows)
-        if rows and each.reading.start == 0:
-            read += each.reading.content.bom  # Spark passes over it
+        read = sum(row["bytes_read"] for row in rows) + (each.marks if rows else 0)
         found.append(Tally(each, each.reading.start + read, rows))
     return found
 

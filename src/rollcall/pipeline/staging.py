@@ -7,6 +7,7 @@ stopped, to the end of the last whole line. The copy does not change any more.
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -26,14 +27,18 @@ class Copy:
     """Where the last whole line ended in the original, uncompressed."""
     lost: str | None
     """What could not be read of it."""
+    marks: int = 0
+    """Bytes of the byte-order marks that pieces begin with: Spark passes over them."""
 
 
 def copy_lines(place: Place, reading: Reading, store: Store, name: str) -> Copy:
     """Copy whole lines to files `name`-0.log, `name`-1.log, ..."""
     names: list[str] = []
-    copied, lost = 0, None
+    copied, lost, marks = 0, None, 0
 
     def put(data: bytes) -> None:
+        nonlocal marks
+        marks += len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
         names.append(f"{name}-{len(names)}.log")
         store.write(names[-1], data)
 
@@ -50,7 +55,7 @@ def copy_lines(place: Place, reading: Reading, store: Store, name: str) -> Copy:
     if cut := waiting.rfind(b"\n") + 1:
         put(bytes(waiting[:cut]))
         copied += cut
-    return Copy(tuple(names), reading.start + copied, lost)
+    return Copy(tuple(names), reading.start + copied, lost, marks)
 
 
 def _wanted(place: Place, reading: Reading) -> Iterator[bytes]:
