@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pyspark.sql import Row, SparkSession
 
+from rollcall.errors import ConfigError
 from rollcall.pipeline import parse_frame, parse_read
 from rollcall.pipeline.parse import parse_lines
 from rollcall.pipeline.parse_cut import NO_FORM
@@ -347,6 +348,12 @@ def test_a_line_may_tell_how_far_its_time_is_from_utc(
         REQUEST,
         datetime(2026, 3, 1, hour, minute, 30, 123000),  # noqa: DTZ001
     )
+
+
+def test_a_time_zone_that_java_does_not_know_is_told(parse: Parse) -> None:
+    with pytest.raises(ConfigError, match="Java knows no time zone 'Factory'"):
+        parse(line(json_text()), time_zone="Factory")
+    assert parse(line(json_text()), time_zone="GMT+0")[0]["time"] is not None
 
 
 def test_the_broker_is_the_setting_if_there_is_one(parse: Parse) -> None:

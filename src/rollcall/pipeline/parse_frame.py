@@ -7,10 +7,12 @@ others, of which the `text` is left; their `reason` is settled here.
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from rollcall.errors import ConfigError
 from rollcall.pipeline.layout import LEVELS, Layout
 from rollcall.pipeline.methods import in_a_new_method
 from rollcall.pipeline.parse_marks import cut_bytes
@@ -126,6 +128,7 @@ def with_instant(framed: DataFrame, zone: str) -> DataFrame:
     date, time = F.col("date"), F.col("time")
     looks = F.col("level").isNotNull() & date.startswith("[") & time.endswith("]")
     if zone != "UTC":
+        check_zone(framed.sparkSession, zone)
         return framed.withColumn("instant", F.when(looks, instant_in(zone)))
     clock = F.concat(*(cut_bytes(time, start, size) for start, size in CLOCK)).try_cast("int")
     day = F.unix_date(cut_bytes(date, 2, 10).try_cast("date")).cast("bigint")
@@ -145,6 +148,17 @@ def instant_in_utc() -> Column:
     of_day = ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + millis * 1_000
     is_time = (hours < 24) & (minutes < 60) & (seconds < 60)
     return F.when(is_time, F.col("day") * DAY_US + of_day)
+
+
+def check_zone(spark: SparkSession, zone: str) -> None:
+    """Java may be older than a zone, and takes one that it does not know for GMT. Spark does not:
+    no line would have a time."""
+    jvm: Any = spark._jvm
+    if jvm.java.util.TimeZone.getTimeZone(zone).getID() == "GMT" and not zone.startswith("GMT"):
+        raise ConfigError(
+            f"Java knows no time zone {zone!r}",
+            hint="use a newer Java, or another zone with the same clock (Etc/GMT+3 is UTC-3)",
+        )
 
 
 def instant_in(zone: str) -> Column:
