@@ -211,3 +211,16 @@ def test_what_nobody_identified_is_a_share_of_what_is_listed(tmp_path: Path) -> 
     assert clients(folder).basis.unidentified_share == 0.1
     asked = clients(folder, question=Question(principal="User:x")).basis
     assert (asked.unidentified_share, asked.listed_requests) == (1, 140)
+
+
+@pytest.mark.parametrize("totals", [False, True])
+@pytest.mark.parametrize("days", [100, 300])
+def test_k04_a_name_holds_for_a_day_however_long_the_window_is(
+    tmp_path: Path, days: int, totals: bool
+) -> None:
+    made = Made().use("Metadata", 4, "librdkafka 2.4.0", days=[0, 20])
+    made.use("Fetch", 11, days=[1]).use("Produce", 7, days=[3]).use("ListOffsets", 2, days=[19])
+    made.use("Fetch", 17, days=[days], client_id="far")
+    found = clients(made.write(tmp_path / "tables", totals=totals))
+    used = {it.software: set(it.apis) for it in found.clients if it.application == "app"}
+    assert used == {"librdkafka": {1, 2, 3}, None: {0}}

@@ -63,7 +63,7 @@ WITH present AS (
 ), nameless AS (
   SELECT id, {who}, days FROM present WHERE software_name IS NULL
 )
-SELECT nameless.id, nameless.days, software_name, software_version,
+SELECT nameless.id, nameless.days, software_name, software_version, names.days AS told_on,
   names.days | (names.days << 1) | (names.days >> 1) AS near
 FROM nameless JOIN names ON {same}
 WHERE near & nameless.days <> 0
@@ -82,6 +82,8 @@ WHERE identities.part = one.id
 """
 IN_PART = "SELECT 1 FROM told GROUP BY id HAVING NOT ({is_whole}) LIMIT 1"
 IS_WHOLE = "count(*) = 1 AND bit_or(near) & any_value(days) = any_value(days)"
+# Where days share a bit, the next bit may be days away.
+IS_WHOLE_SHARED = "count(*) = 1 AND bit_or(told_on) & any_value(days) = any_value(days)"
 
 BY_DAY = """
 CREATE TABLE by_day AS
@@ -93,12 +95,23 @@ WHERE software_name IS NULL
   AND hash({identity}) IN (SELECT id FROM told GROUP BY id HAVING NOT ({is_whole}))
 GROUP BY id, api_key, api_version, slot
 """
+# The bits tell which names were near, as long as a bit is a day.
 NAMES_OF_DAY = """
 SELECT by_day.id, slot, list_sort(list(DISTINCT told.software_name)) AS names,
   list_sort(list(DISTINCT told.software_version)) AS versions
 FROM (SELECT DISTINCT id, slot FROM by_day) AS by_day
   JOIN told ON told.id = by_day.id AND (told.near >> CAST(slot AS HUGEINT)) & 1 = 1
 GROUP BY ALL
+"""
+NAMES_OF_VERY_DAY = """
+SELECT nameless.id, slot, list_sort(list(DISTINCT names.software_name)) AS names,
+  list_sort(list(DISTINCT names.software_version)) AS versions
+FROM (SELECT DISTINCT id, {who}, slot FROM by_day) AS nameless
+  JOIN (
+    SELECT DISTINCT {who}, software_name, software_version, {slot} AS told_on FROM {day_usage}
+    WHERE software_name IS NOT NULL AND hash({who}) IN (SELECT hash({who}) FROM by_day)
+  ) AS names ON {same} AND abs(slot - told_on) <= 1
+GROUP BY nameless.id, slot
 """
 PARTS = """
 CREATE TABLE parts AS
@@ -118,7 +131,7 @@ SEEN_PARTS = """
 INSERT INTO seen BY NAME
 SELECT part, api_key, api_version, CAST(sum(requests) AS BIGINT) AS requests,
   min(first_seen) AS first_seen, max(last_seen) AS last_seen,
-  bit_or(1::HUGEINT << CAST(slot AS HUGEINT)) AS days
+  bit_or(1::HUGEINT << CAST(slot // {width} AS HUGEINT)) AS days
 FROM parts GROUP BY part, api_key, api_version
 """
 
@@ -167,12 +180,14 @@ def make_sightings(reader: Reader, *more: str) -> None:
 
 
 def _take_apart(reader: Reader, words: Mapping[str, str]) -> None:
-    reader.run(BY_DAY.format(**words, day_usage=reader.day_usage()))
-    reader.run(PARTS.format(**words))
+    days = reader.day_usage()
+    reader.run(BY_DAY.format(**words, day_usage=days))
+    names = NAMES_OF_DAY if words["width"] == "1" else NAMES_OF_VERY_DAY
+    reader.run(PARTS.format(names_of_day=names.format(**words, day_usage=days)))
     reader.run("DELETE FROM identities WHERE part IN (SELECT id FROM by_day)")
     reader.run("DELETE FROM seen WHERE part IN (SELECT id FROM by_day)")
     reader.run(NAMED_PARTS.format(**words))
-    reader.run(SEEN_PARTS)
+    reader.run(SEEN_PARTS.format(**words))
 
 
 def _words(reader: Reader) -> Mapping[str, str]:
@@ -187,9 +202,9 @@ def _words(reader: Reader) -> Mapping[str, str]:
         "same": " AND ".join(f"nameless.{n} IS NOT DISTINCT FROM names.{n}" for n in WHO),
         "day": day,
         "slots": MOVED if width == 1 else SHARED.format(width=width),
-        "slot": f"(date_diff('day', {day}, day) // {width})",
-        "is_whole": IS_WHOLE,
-        "names_of_day": NAMES_OF_DAY,
+        "slot": f"date_diff('day', {day}, day)",
+        "width": str(width),
+        "is_whole": IS_WHOLE if width == 1 else IS_WHOLE_SHARED,
     }
 
 
