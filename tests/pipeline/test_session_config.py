@@ -6,6 +6,7 @@ from tempfile import gettempdir
 
 import pytest
 
+from rollcall.errors import ConfigError
 from rollcall.pipeline.session_config import QUICK_START, SessionConfig
 
 
@@ -15,6 +16,11 @@ def java_flags(config: SessionConfig) -> str:
 
 def test_times_are_utc_whatever_the_machine_says() -> None:
     assert SessionConfig().settings()["spark.sql.session.timeZone"] == "UTC"
+
+
+def test_no_setting_makes_them_other_than_utc() -> None:
+    with pytest.raises(ConfigError, match="times in the tables are UTC"):
+        SessionConfig(conf={"spark.sql.session.timeZone": "Europe/Berlin"})
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
+from rollcall.errors import ConfigError
 from rollcall.pipeline.archives import Archive, archive_in
 
 LOCAL = re.compile(r"local(\[.*\])?")
 
+TIME_ZONE = "spark.sql.session.timeZone"
 ALWAYS = {
-    "spark.sql.session.timeZone": "UTC",
+    TIME_ZONE: "UTC",
     "spark.sql.catalogImplementation": "in-memory",
     # paths are listed by us; Spark should not start a job to list them again
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
@@ -76,6 +78,13 @@ class SessionConfig:
     java: str = "java"
     cache: Path | None = None
     """Where the archive of classes is kept; None: there is none."""
+
+    def __post_init__(self) -> None:
+        if self.conf.get(TIME_ZONE, ALWAYS[TIME_ZONE]) != ALWAYS[TIME_ZONE]:
+            raise ConfigError(
+                f"{TIME_ZONE} cannot be set: times in the tables are UTC, and so Spark's are",
+                hint="--time-zone says in which zone the brokers wrote their logs",
+            )
 
     @property
     def is_local(self) -> bool:
