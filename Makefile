@@ -24,9 +24,9 @@ need_python = $(if $(filter good,$(python_is)),,$(error rollcall needs Python 3.
 
 java_is = $(shell "$(JAVA)" -version 2>&1 | sed -n 's/.* version "\(1\.\)\{0,1\}\([0-9]*\).*/\2/p')
 java_fits = $(shell [ "$(java_is)" -ge 17 ] 2>/dev/null && echo yes)
-java_lacks = '$@' needs Java 17 or newer, and $(JAVA) is $(or $(addprefix version ,$(java_is)),missing): \
+java_lacks = '$(1)' needs Java 17 or newer, and $(JAVA) is $(or $(addprefix version ,$(java_is)),missing): \
 	install openjdk-17 or set JAVA_HOME
-need_java = $(if $(java_fits),,$(error $(java_lacks)))
+need_java = $(if $(java_fits),,$(error $(call java_lacks,$(1))))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-kafka bench lint docs clean
@@ -47,16 +47,18 @@ $(STAMP): pyproject.toml requirements/dev.txt
 setup: $(STAMP) ## Make the virtual environment .venv, with rollcall in it
 	@echo 'Ready: $(BIN)/rollcall'
 
-demo: $(STAMP) ## Show what rollcall can do, in about a minute (needs Java 17)
-	$(need_java)
+# asked for before .venv is made, which takes a while
+java-for-%:
+	$(call need_java,$*)
+
+demo: java-for-demo $(STAMP) ## Show what rollcall can do, in about a minute (needs Java 17)
 	@$(BIN)/rollcall demo --output build/demo $(ARGS)
 
-test: $(STAMP) ## Run the tests that need nothing but Python and Java 17
-	$(need_java)
+test: java-for-test $(STAMP) ## Run the tests that need nothing but Python and Java 17
 	$(BIN)/python -m pytest -m 'not kafka' $(WORKERS) $(ARGS)
 
 test-kafka: $(STAMP) ## Run the tests against real Apache Kafka (skipped without Java 17 or the network)
-	$(if $(java_fits),$(BIN)/python -m pytest -m kafka --timeout 900 $(WORKERS) $(ARGS),@echo "skipped: $(java_lacks)")
+	$(if $(java_fits),$(BIN)/python -m pytest -m kafka --timeout 900 $(WORKERS) $(ARGS),@echo "skipped: $(call java_lacks,$@)")
 
 bench: $(STAMP) ## Measure rollcall beside its peers
 	$(BIN)/python -m bench $(ARGS)

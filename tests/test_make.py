@@ -76,16 +76,18 @@ def test_no_python_at_all_is_told_the_same_way(folder: Path) -> None:
 def test_an_old_or_missing_java_is_told_in_one_line_and_real_kafka_is_skipped(
     folder: Path, says: str | None, told: str
 ) -> None:
-    set_up(folder)
     java = folder / "no-java" if says is None else program(folder, "java", f"echo '{says}' >&2")
-    result = make(folder, "test", f"JAVA={java}")
-    assert result.returncode != 0
-    assert result.stdout == ""
-    assert len(result.stderr.splitlines()) == 1
-    assert "'test' needs Java 17 or newer" in result.stderr
-    assert told in result.stderr
-    assert "JAVA_HOME" in result.stderr
+    for target in ("demo", "test"):
+        result = make(folder, target, f"JAVA={java}")
+        assert result.returncode != 0
+        assert result.stdout == ""
+        assert len(result.stderr.splitlines()) == 1
+        assert f"'{target}' needs Java 17 or newer" in result.stderr
+        assert told in result.stderr
+        assert "JAVA_HOME" in result.stderr
+        assert not (folder / ".venv").exists()  # told before anything is made
 
+    set_up(folder)
     skipped = make(folder, "test-kafka", f"JAVA={java}")
     assert skipped.returncode == 0
     assert skipped.stderr == ""
