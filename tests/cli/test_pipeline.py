@@ -120,13 +120,19 @@ def test_settings_are_cut_at_the_first_equal_sign() -> None:
     ("text", "seconds"), [("10s", 10), ("500ms", 0.5), ("5m", 300), ("2h", 7200), ("90d", 7776000)]
 )
 def test_times_have_units(text: str, seconds: float) -> None:
-    assert parse_seconds(text, "--keep") == seconds
+    assert parse_seconds(text, "--keep", "90d") == seconds
 
 
 @pytest.mark.parametrize("text", ["", "90", "d", "-1d", "1w", "0d", "36501d", "9" * 400 + "d"])
 def test_a_time_that_makes_no_sense_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="--keep is"):
-        parse_seconds(text, "--keep")
+        parse_seconds(text, "--keep", "90d")
+
+
+def test_a_time_without_a_unit_is_told_with_one_that_would_do() -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse_seconds("fast", "--trigger", "10s; or once")
+    assert (caught.value.hint or "").endswith(", as in 10s; or once")
 
 
 @pytest.fixture

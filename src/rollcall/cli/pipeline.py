@@ -147,7 +147,7 @@ def compact(
     Example: rollcall pipeline compact --tables tables --keep 90d
     """
     need_spark()
-    age = timedelta(seconds=parse_seconds(keep, "--keep")) if keep is not None else None
+    age = timedelta(seconds=parse_seconds(keep, "--keep", "90d")) if keep is not None else None
     from rollcall.pipeline.compact import compact as merge_tables
     from rollcall.tables.cleaning import clean
     from rollcall.tables.folder import check_mark

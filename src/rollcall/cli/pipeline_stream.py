@@ -74,7 +74,7 @@ def stream(
     Example: rollcall pipeline stream kafka://broker1:9092/logs --tables tables --line-field message
     """
     need_spark()
-    seconds = None if trigger == "once" else parse_seconds(trigger, "--trigger")
+    seconds = None if trigger == "once" else parse_seconds(trigger, "--trigger", "10s; or once")
     recipe = recipe_of(time_zone, layout, inter_broker)
     for_kafka = [each for each in conf or () if each.startswith("kafka.")]
     settings = session_config(master, [each for each in conf or () if each not in for_kafka])

@@ -131,11 +131,13 @@ def store_for(spark: Any, tables: str) -> Store:
     return HadoopStore(Hadoop(spark), tables)
 
 
-def parse_seconds(text: str, what: str) -> float:
+def parse_seconds(text: str, what: str, as_in: str) -> float:
     """`10s`, `5m`, `2h`, `90d`."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", text.strip())
     if match is None:
-        raise ConfigError(f"{what} is {text!r}", hint="use a number with ms, s, m, h or d: 90d")
+        raise ConfigError(
+            f"{what} is {text!r}", hint=f"use a number with ms, s, m, h or d, as in {as_in}"
+        )
     units = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     seconds = float(match[1]) * units[match[2]]
     if not 0 < seconds <= LONGEST_SECONDS:
