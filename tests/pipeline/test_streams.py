@@ -15,8 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from rollcall.errors import ConfigError
 from rollcall.pipeline.batch import Job, Outcome
-from rollcall.pipeline.errors import PipelineError
-from rollcall.pipeline.folder_stream import FolderStream
+from rollcall.pipeline.errors import ChangedError, PipelineError
+from rollcall.pipeline.folder_stream import LOOKS_IN_VAIN, FolderStream
 from rollcall.pipeline.places import LocalPlace
 from rollcall.pipeline.recipes import request_logs
 from rollcall.pipeline.run import Result
@@ -113,6 +113,23 @@ def test_a_folder_in_which_logs_are_rolled_and_packed_all_the_time_loses_no_line
     assert requests(tables) == written
     clients = [column.name for column in TABLES["usage"].columns].index("client_id")
     assert len({row[clients] for row in rows(tables, "usage")}) == written
+
+
+def test_a_log_that_is_never_as_it_was_listed_ends_the_stream(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    looks = []
+
+    class Restless(FolderStream):
+        def once(self) -> Result:
+            looks.append("changed" if len(looks) != 5 else "read")
+            if looks[-1] == "read":
+                return Result()
+            raise ChangedError("a.log changed while it was read")
+
+    with job(spark, tmp_path / "tables") as a_job, pytest.raises(ChangedError, match=r"a\.log"):
+        Restless(a_job, ["logs"], lambda _: None, lambda _: None).until(threading.Event(), 0.0)
+    assert len(looks) == 6 + LOOKS_IN_VAIN
 
 
 TOPIC = Topic.parse("kafka://localhost:9092/logs")

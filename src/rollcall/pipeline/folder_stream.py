@@ -18,6 +18,8 @@ from rollcall.pipeline.run import Result, logs_for, make_plan, read_plan
 from rollcall.tables.cleaning import clean
 
 CLEAN_EVERY_SECONDS = 600.0
+LOOKS_IN_VAIN = 20
+"""So many in a row, and it is no log that was rolled just then: no line would ever be read."""
 
 
 @dataclass
@@ -51,12 +53,17 @@ class FolderStream:
 
     def until(self, stop: threading.Event, seconds: float) -> None:
         """Look every so many seconds; compact between."""
+        in_vain = 0
         while not stop.is_set():
             began = self.job.writer.clock()
             try:
                 self.once()
                 while compact_if_due(self.job.spark, self.job.writer):
                     pass
+                in_vain = 0
             except ChangedError:  # the next look will find it as it is then
                 self._seen = {}
+                in_vain += 1
+                if in_vain == LOOKS_IN_VAIN:
+                    raise
             stop.wait(max(0.0, seconds - (self.job.writer.clock() - began)))
