@@ -292,21 +292,12 @@ def test_k07_a_library_that_asks_without_its_name_is_older_than_those_that_tell_
     assert found.verdict is expected
 
 
-@pytest.mark.parametrize(
-    ("apis", "expected"),
-    [
-        (["Produce", "Metadata"], Verdict.SAFE),
-        (["Produce", "Fetch"], Verdict.AT_RISK),
-        (["Metadata"], Verdict.AT_RISK),
-    ],
-)
-def test_who_only_produces_looks_up_no_offsets(
-    tmp_path: Path, apis: list[str], expected: Verdict
+def test_work_that_was_not_seen_is_at_risk_also_of_who_was_seen_to_produce(
+    tmp_path: Path,
 ) -> None:
-    made = Made().told("3.9.0")
-    for api in apis:
-        made.use(api, 7, "librdkafka 1.7.0")
-    assert only(judged(tmp_path, made, "4.0.1")).verdict is expected
+    made = Made().told("3.9.0").use("Produce", 7, "librdkafka 1.7.0")
+    found = only(judged(tmp_path, made, "4.0.1"))
+    assert (found.verdict, found.judgement.findings[0].api_key) == (Verdict.AT_RISK, 2)
 
 
 def test_what_was_seen_outranks_what_a_library_is_known_to_need(tmp_path: Path) -> None:

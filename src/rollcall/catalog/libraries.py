@@ -63,8 +63,6 @@ class Need:
     source: str
     only_with_sasl: bool = False
     """Who uses no listener with SASL does not do that work."""
-    only_consuming: bool = False
-    """Who only produces does not do that work."""
 
     def applies_to(self, version: Release | None, before: Release | None = None) -> bool:
         """Of a version that is not known, it may be known what it is `before`."""
@@ -223,7 +221,7 @@ class _Builder:
             self.where,
             row,
             needs={"below", "work", "basis", "source"},
-            may={"uses", "wants_listed", "only_with_sasl", "only_consuming"},
+            may={"uses", "wants_listed", "only_with_sasl"},
         )
         if not row.keys() & {"uses", "wants_listed"}:
             complain(FILE, self.where, f"{row['work']}: needs nothing", "give uses or wants_listed")
@@ -235,7 +233,6 @@ class _Builder:
             basis=row["basis"],
             source=row["source"],
             only_with_sasl=row.get("only_with_sasl", False),
-            only_consuming=row.get("only_consuming", False),
         )
 
     def ranges(self, row: Mapping[str, Any]) -> Mapping[int, Range]:

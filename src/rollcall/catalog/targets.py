@@ -45,7 +45,6 @@ class Risk:
     basis: str = "derived"
     source: str | None = None
     only_with_sasl: bool = False
-    only_consuming: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +156,6 @@ def _risk(need: Need, key: int, range_: Range, lack: Lack) -> Risk:
         need.basis,
         need.source,
         need.only_with_sasl,
-        need.only_consuming,
     )
 
 

@@ -35,7 +35,7 @@ from rollcall.reports.findings import Finding, Judgement, Verdict, Why
 from rollcall.reports.history import Sighting, set_aside
 from rollcall.reports.values import Client, Use
 
-PRODUCE, FETCH, API_VERSIONS = 0, 1, 18
+API_VERSIONS = 18
 SASL = frozenset({17, 36})
 NO_SASL_LISTENERS = frozenset({"PLAINTEXT", "SSL"})
 """Listeners called by these names have the security protocol of that name."""
@@ -195,13 +195,11 @@ class Judge:
     ) -> Iterator[Finding]:
         risks = self.risks(client)
         seen = {(use.software_version, use.api_key) for use in client.uses if risks}
-        only_produces = PRODUCE in client.apis and FETCH not in client.apis
         versions: dict[Risk, list[str | None]] = {}
         for version, found in risks.items():
             for risk in found:
                 was_seen = risk.lack is not Lack.NOT_LISTED and (version, risk.api_key) in seen
-                is_done = not (risk.only_consuming and only_produces)
-                if is_done and not was_seen and not _is_impossible(risk, listeners):
+                if not was_seen and not _is_impossible(risk, listeners):
                     versions.setdefault(risk, []).append(version)
         for risk, those in versions.items():
             gone = _replaced(client, those, software)
