@@ -95,6 +95,20 @@ def test_ctrl_c_is_exit_code_130_and_no_traceback() -> None:
     assert (process.returncode, stderr) == (130, "")
 
 
+def test_ctrl_c_while_it_is_still_being_loaded_is_the_same(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    result = subprocess.run(
+        [sys.executable, "-m", "rollcall"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+        env=environment,
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "")
+
+
 @pytest.mark.parametrize("body", ["print('x')", "print('x' * 1_000_000)", "print('x', flush=True)"])
 def test_a_reader_that_goes_away_ends_it_quietly(body: str) -> None:
     read_end, write_end = os.pipe()

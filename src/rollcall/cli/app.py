@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from rollcall.__main__ import INTERRUPTED
 from rollcall.cli.lazy import lazy_group
 from rollcall.cli.output import print_error
 from rollcall.cli.unwritten import NO_ROOM, drop_output, no_room
@@ -19,7 +20,6 @@ from rollcall.errors import ConfigError, RollcallError
 FAILED = 1
 CALLED_WRONGLY = 2
 SOME_DID_NOT_ANSWER = 3
-INTERRUPTED = 130
 
 COMMANDS = {
     "demo": (

@@ -29,8 +29,12 @@ MARK = ".rollcall-demo"
 KEPT = {MARK, "cache"}
 SECONDS_TO_END = 30.0
 SECONDS_TO_SETTLE = 60.0
-RUN = ("-P", "-c", "from rollcall.cli import main; main()")
-IN_TURN = ("-P", "-c", "from rollcall.cli.demo_stage import run_in_turn; run_in_turn()")
+RUN = ("-P", "-m", "rollcall")
+IN_TURN = (
+    "-P",
+    "-c",
+    "from rollcall.__main__ import call; call('rollcall.cli.demo_stage', 'run_in_turn')",
+)
 
 
 class Stage:
