@@ -46,7 +46,7 @@ from rollcall.catalog.fits import Circumstance
 from rollcall.catalog.guess import Candidate, Evidence, NextBest, ReleaseGuess, Sign, Verdict
 from rollcall.catalog.identify import identify_release, identify_unanswered
 from rollcall.catalog.identity import BrokerIdentity, identify_broker
-from rollcall.catalog.libraries import Library, known_libraries, parse_version
+from rollcall.catalog.libraries import Library, engine_of, known_libraries, parse_version
 from rollcall.catalog.lines import known_lines, metadata_versions
 from rollcall.catalog.listings import (
     Acceptance,
@@ -117,6 +117,7 @@ __all__ = [
     "application_rules",
     "as_ranges",
     "differences",
+    "engine_of",
     "first_listed",
     "identify_broker",
     "identify_library",

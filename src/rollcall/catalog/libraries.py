@@ -113,6 +113,11 @@ def known_libraries() -> Mapping[str, Library]:
     return build_libraries(read_table(FILE)["libraries"], known_apis())
 
 
+def engine_of(library: Library) -> Library:
+    """The library that decides what is sent: itself, or the one that it is built on."""
+    return known_libraries()[library.engine] if library.engine else library
+
+
 @cache
 def told_names() -> Mapping[str, tuple[Library, ToldName]]:
     """Every software name that a library is known to tell."""

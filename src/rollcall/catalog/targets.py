@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rollcall.catalog.apis import known_apis
-from rollcall.catalog.libraries import Library, Minimum, Need, known_libraries
+from rollcall.catalog.libraries import Library, Minimum, Need, engine_of, known_libraries
 from rollcall.catalog.lines import known_lines
 from rollcall.catalog.listings import acceptance, accepted_ranges, line_of, ranges_of
 from rollcall.catalog.loader import CatalogError
@@ -73,7 +73,7 @@ def outlook(
 
     Where the version is not known, it may be known to be `before` another."""
     row = _library(library)
-    engine = _library(row.engine) if row.engine else row
+    engine = engine_of(row)
     judged = engine_version if row.engine else version
     release = target if isinstance(target, Release) else Release.parse(target)
     line_of(release)  # an unknown target is an error, not a clean bill
@@ -105,7 +105,7 @@ def known_versions(
     version or an earlier one: libraries learn versions and do not forget them.
     """
     row = _library(library)
-    engine = _library(row.engine) if row.engine else row
+    engine = engine_of(row)
     judged = engine_version if row.engine else version
     if judged is None:
         return {}

@@ -23,6 +23,7 @@ from rollcall.cli.demo_stage import Stage, make_folder
 from rollcall.cli.generate_logs import parse_count
 from rollcall.cli.output import print_table
 from rollcall.cli.spark import java
+from rollcall.cli.stopping import TERMINATED
 from rollcall.client import AdminClient, parse_bootstrap, roll_call
 from rollcall.errors import RollcallError
 
@@ -41,7 +42,6 @@ SHOWN = 40
 """So many lines of a long answer."""
 VERDICTS = (0, 1, 3)
 """How `report impact` ends: nothing, something, perhaps something breaks."""
-TERMINATED = 128 + signal.SIGTERM
 
 
 def demo(

@@ -2,6 +2,7 @@
 
 A name may stand for several addresses, as that of a whole cluster does. Some may be those of hosts
 that are down and say nothing, so the next one is tried soon, and whichever answers first is taken.
+That is done here because only asyncio's own loop can (`happy_eyeballs_delay`), and not uvloop's.
 """
 
 from __future__ import annotations

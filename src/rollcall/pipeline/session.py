@@ -25,7 +25,7 @@ from rollcall.pipeline.java import (
     java_version,
     launch_java,
 )
-from rollcall.pipeline.session_config import SessionConfig
+from rollcall.pipeline.session_config import TIME_ZONE, SessionConfig
 
 ARCHIVE_SECONDS = 120.0
 UNRESOLVED = "unresolved dependency"
@@ -84,7 +84,7 @@ def _checked(context: SparkContext) -> SparkSession:
     at both only when they are needed."""
     try:
         session = SparkSession(context)
-        session.conf.get("spark.sql.session.timeZone")
+        session.conf.get(TIME_ZONE)
     except (PySparkException, Py4JError):
         context.stop()
         raise

@@ -129,7 +129,8 @@ class SessionConfig:
         return archive_in(self.cache, self.java) if self.cache is not None else None
 
     def _archive_flags(self) -> str:
-        return self.archive.flags if self.archive is not None else ""
+        archive = self.archive
+        return archive.flags if archive is not None else ""
 
 
 def _scratch_flags() -> str:

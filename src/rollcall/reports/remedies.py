@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from rollcall.catalog import Outlook, Release, accepts, known_libraries, line_of
+from rollcall.catalog import Outlook, Release, accepts, engine_of, known_libraries, line_of
 from rollcall.reports.findings import Finding, Judgement, Verdict, Why
 from rollcall.reports.values import Client
 
@@ -109,8 +109,7 @@ def _may_be_below(outlook: Outlook, client: Client) -> bool:
     first that does."""
     if outlook.below_minimum is not None or outlook.minimum is None:
         return bool(outlook.below_minimum)
-    row = known_libraries()[outlook.library]
-    engine = known_libraries()[row.engine] if row.engine else row
+    engine = engine_of(known_libraries()[outlook.library])
     since = engine.tells_since if client.software is not None else None
     return since is None or since < outlook.minimum.version
 
