@@ -26,6 +26,7 @@ from pyspark.storagelevel import StorageLevel
 
 from bench.pipeline_sql import statements
 from bench.rows import Growth, Row, Timing, below, faster, timing, within
+from rollcall.cli.spark import session_config
 from rollcall.pipeline.batch import Job
 from rollcall.pipeline.folder_stream import FolderStream
 from rollcall.pipeline.generate import GenerateSettings, generate_logs
@@ -34,7 +35,6 @@ from rollcall.pipeline.lines import read_lines
 from rollcall.pipeline.places import LocalPlace
 from rollcall.pipeline.recipes import request_logs
 from rollcall.pipeline.session import open_session
-from rollcall.pipeline.session_config import SessionConfig
 from rollcall.pipeline.settings import SourceSettings
 from rollcall.pipeline.shuffling import planned_once
 from rollcall.pipeline.writing import AT_ONCE
@@ -52,6 +52,8 @@ TRIGGER_LINES = 1_000
 COPY = ".copy"
 GROWN = 3
 """Rounds at each size."""
+ALONE = 3
+"""Rounds of what has a Java of its own each time."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -81,7 +83,7 @@ def measure(*, lines: int, rounds: int, growth: Sequence[float] = (0.25, 1, 4)) 
         with session("local[1]") as spark:
             one = yield from grown(spark, logs, growth, rounds, cores=1)
         yield faster(f"per line of {lines:,}, 2 cores", "1 core", two[lines], one[lines], 1.6)
-        yield command(json, Path(folder), ours.seconds)
+        yield from command(json, Path(folder), ours.seconds)
         yield small_job(logs, Path(folder))
 
 
@@ -115,9 +117,10 @@ class Logs:
 
 @contextmanager
 def session(master: str) -> Iterator[SparkSession]:
-    """Each in a Java of its own, so that none runs what Java has compiled for another."""
-    conf = {"spark.driver.memory": MEMORY}
-    with open_session(SessionConfig(master=master, conf=conf), "rollcall-bench") as spark:
+    """As a command starts it; each in a Java of its own, so that none runs what Java has compiled
+    for another."""
+    config = session_config(master, [f"spark.driver.memory={MEMORY}"])
+    with open_session(config, "rollcall-bench") as spark:
         yield spark
     end_java()
 
@@ -259,17 +262,23 @@ def lines_of(paths: Sequence[str]) -> Iterator[bytes]:
             yield from log
 
 
-def command(paths: Sequence[str], folder: Path, summing: Timing) -> Row:
-    """The whole command: start, read, sum, write all tables."""
-    taken = timing([run_command(paths, folder / f"tables-{turn}") for turn in range(2)])
+def command(paths: Sequence[str], folder: Path, warm: Timing) -> Iterator[Row]:
+    """The whole command: start, read, sum, write all tables. Beside it, parsing and summing in a
+    Java that has compiled everything before, and in one that was just started, as its own is."""
+    commands, fresh = [], []
+    for turn in range(ALONE):
+        commands.append(run_command(paths, folder / f"tables-{turn}"))
+        with session("local[2]") as spark:
+            fresh.append(timed(lambda: parse_and_sum(spark, paths), own_cpu)[0])
     what = "rollcall pipeline run, start to all tables written"
-    return within(what, "parse and sum", taken, summing, 2.0, "s")
+    yield within(what, "parse and sum, warm", timing(commands), warm, 2.0, "s")
+    yield within(what, "parse and sum, a new Java", timing(commands), timing(fresh), 2.0, "s")
 
 
 def small_job(logs: Logs, folder: Path) -> Row:
     with session("local[1]") as spark:
         paths = logs.make(spark, "J", 1_000)
-    taken = timing([run_command(paths, folder / f"small-{turn}") for turn in range(3)])
+    taken = timing([run_command(paths, folder / f"small-{turn}") for turn in range(ALONE)])
     what = "rollcall pipeline run on 1,000 lines"
     return below(what, "the bar", taken, Timing(12.0, 0.0), 12.0, "s")
 
