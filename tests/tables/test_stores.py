@@ -2,6 +2,7 @@
 
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,12 +26,47 @@ def test_a_list_has_folders_and_files_in_order(tmp_path: Path) -> None:
     assert store.list("nowhere") == []
 
 
+def test_a_file_that_goes_while_a_folder_is_listed_hides_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = LocalStore(tmp_path)
+    for name in ("a", "b", "c"):
+        store.write(name, b"")
+
+    class Going:
+        def __init__(self, entries: Iterator[os.DirEntry[str]]) -> None:
+            self.entries = entries
+
+        def __enter__(self) -> Iterator[os.DirEntry[str]]:
+            listed = sorted(self.entries, key=lambda entry: entry.name)
+            (tmp_path / "b").unlink()
+            return iter(listed)
+
+        def __exit__(self, *_: object) -> None: ...
+
+    scandir = os.scandir
+    monkeypatch.setattr(os, "scandir", lambda folder: Going(scandir(folder)))
+    assert [entry.name for entry in store.list("")] == ["a", "c"]
+
+
 def test_what_is_not_there_may_be_deleted(tmp_path: Path) -> None:
     store = LocalStore(tmp_path)
     store.write("a/b", b"")
     store.delete("a")
     store.delete("a")
     assert store.list("") == []
+
+
+def test_what_was_written_survives_with_every_folder_above_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "parts" / "1" / "usage").mkdir(parents=True)
+    (tmp_path / "parts" / "1" / "usage" / "a").write_bytes(b"")
+    synced: set[Path] = set()
+    monkeypatch.setattr(os, "fsync", lambda it: synced.add(Path(f"/proc/self/fd/{it}").readlink()))
+    LocalStore(tmp_path).settle(["parts/1/usage/a"])
+    names = ("parts/1/usage/a", "parts/1/usage", "parts/1", "parts", "")
+    assert synced == {tmp_path.resolve() / name for name in names}
 
 
 def test_a_full_disk_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
+from stat import S_ISDIR
 from typing import Protocol
 
 from rollcall.tables.errors import TablesError
@@ -68,17 +69,11 @@ class LocalStore:
         return str(self.root)
 
     def list(self, folder: str) -> list[Entry]:
-        found = []
-        with _explained(self.root):
-            try:
-                with os.scandir(self.root / folder) as entries:
-                    for entry in entries:
-                        state = entry.stat()
-                        name = f"{entry.name}/" if entry.is_dir() else entry.name
-                        found.append(Entry(name, state.st_size, state.st_mtime))
-            except FileNotFoundError:
-                return []
-        return sorted(found, key=lambda entry: entry.name)
+        with _explained(self.root), suppress(FileNotFoundError):
+            with os.scandir(self.root / folder) as listed:
+                found = [entry for each in listed for entry in _entry(each)]
+            return sorted(found, key=lambda entry: entry.name)
+        return []
 
     def read(self, name: str) -> bytes:
         with _explained(self.root):
@@ -102,7 +97,7 @@ class LocalStore:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            _sync_folder(path.parent)
+            self._sync_above([name])
         return True
 
     def delete(self, name: str) -> None:
@@ -127,14 +122,27 @@ class LocalStore:
                 Path(folder).rmdir()
 
     def settle(self, names: Iterable[str]) -> None:
-        folders = set()
+        written = list(names)
         with _explained(self.root):
-            for name in names:
+            for name in written:
                 with (self.root / name).open("rb") as file:
                     os.fsync(file.fileno())
-                folders.add((self.root / name).parent)
-            for folder in folders:
-                _sync_folder(folder)
+            self._sync_above(written)
+
+    def _sync_above(self, names: Iterable[str]) -> None:
+        """Every folder on the way to these files: each may be a new one in the folder above."""
+        for folder in {folder for name in names for folder in PurePath(name).parents}:
+            _sync_folder(self.root / folder)
+
+
+def _entry(listed: os.DirEntry[str]) -> list[Entry]:
+    """None if it was deleted since it was listed: the others are still there."""
+    try:
+        state = listed.stat()
+    except FileNotFoundError:
+        return []
+    name = f"{listed.name}/" if S_ISDIR(state.st_mode) else listed.name
+    return [Entry(name, state.st_size, state.st_mtime)]
 
 
 def _sync_folder(folder: Path) -> None:
