@@ -6,10 +6,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from rollcall.tables.columns import TABLES
+from rollcall.tables.columns import CONNECTIONS, TABLES
 from rollcall.tables.folder import make_tables, read_tables
 from rollcall.tables.stores import LocalStore
-from rollcall.tables.views import Engine, duckdb_type, select, view
+from rollcall.tables.views import Engine, duckdb_type, merge, select, view
 from rollcall.tables.writers import open_writer
 from tests.tables.making import Rows, commit
 
@@ -115,6 +115,15 @@ def test_a_connection_has_the_identity_it_told_most_often(store: LocalStore) -> 
     write(store, "connections", rows)
     what = "requests, software_name, client_id, principal"
     assert read(store, "connections", what) == [(62, "rdkafka", "a", None)]
+
+
+def test_rows_of_the_same_moment_are_one_connection() -> None:
+    told = {"connection": "c", "client_id": "i", "requests": "1", "forwarded": "false"}
+    told |= {"first_seen": "TIMESTAMP '2026-03-01'", "last_seen": "TIMESTAMP '2026-03-01'"}
+    columns = ", ".join(f"{told.get(it.name, 'NULL')} AS {it.name}" for it in CONNECTIONS.columns)
+    rows = f"(SELECT {columns} FROM range(100000) AS ids(c), range(3) AS identities(i))"
+    query = f"SELECT count(*), min(requests) FROM ({merge(CONNECTIONS, rows)})"
+    assert duckdb.sql(query).fetchall() == [(100_000, 3)]
 
 
 def test_rejects_are_not_merged(store: LocalStore) -> None:

@@ -82,10 +82,11 @@ def numbered(rows: str) -> str:
     """Rows of connections, `nth` counting the connections that had the same id.
 
     Rows of different identities may overlap, so what matters is the latest end of all rows
-    before, not the end of the row before."""
+    before, not the end of the row before. Of rows with the same times, any may come first; the
+    one that was taken for the first has to be it again."""
     in_order = f"PARTITION BY {CONNECTION} ORDER BY first_seen, last_seen"
     return f"""
-      SELECT *, sum(is_new) OVER ({in_order} ROWS UNBOUNDED PRECEDING) AS nth
+      SELECT *, sum(is_new) OVER ({in_order}, is_new DESC ROWS UNBOUNDED PRECEDING) AS nth
       FROM (
         SELECT *, CASE WHEN first_seen < {SILENCE} + max(last_seen) OVER ({in_order}
           ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) THEN 0 ELSE 1 END AS is_new
