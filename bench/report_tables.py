@@ -91,7 +91,8 @@ FROM range({brokers}) AS ids(b), range(3) AS others(o), slots,
   LATERAL (SELECT (b + o + 1) % {brokers} AS from_b)
 """
 OLD_CONNECTIONS = """
-SELECT hour, clients.*, 3::BIGINT AS opened, 1::BIGINT AS seen_once,
+SELECT hour, clients.*, 3::BIGINT AS opened, 1::BIGINT AS seen_once, opened AS most_opened,
+  seen_once AS most_seen_once,
   600000000::BIGINT AS longest_us, 600::BIGINT AS requests, hour AS first_seen,
   hour + INTERVAL 59 MINUTE AS last_seen
 FROM clients, slots WHERE hour < (SELECT max(hour) FROM slots) - INTERVAL 2 DAY

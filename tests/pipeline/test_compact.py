@@ -174,6 +174,8 @@ def test_hours_older_than_7_days_become_days_and_connections_become_counts(
     assert [row[2] for row in ask(tables, hours)] == [8, 4]
     opened = "SELECT sum(opened), sum(seen_once) FROM connection_hours"
     counted = ask(tables, opened)
+    most = "SELECT max(opened), max(most_opened), max(seen_once), max(most_seen_once)"
+    assert ask(tables, f"{most} FROM connection_hours") == [(3, 2, 2, 2)]
     squeeze(spark, tables)
     assert ask(tables, opened) == counted
     assert ask(tables, totals) == before

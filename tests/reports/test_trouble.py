@@ -56,10 +56,12 @@ def test_an_old_storm_is_found_in_what_was_summed_up(tmp_path: Path) -> None:
     row = {"cluster": "prod", "broker": "b1:9092", "listener": "PLAINTEXT", "host": "10.0.0.1"}
     row |= {"principal": "User:app", "client_id": "app", "software_name": "librdkafka"}
     row |= {"software_version": "2.4.0", "forwarded": False, "replica": False}
-    times = {"first_seen": hour(0), "last_seen": hour(0, 20)}
-    made.add("connection_hours", **row, hour=hour(0), opened=2000, seen_once=0, **times)
+    # a day's row, whose longest connection lived on for two days
+    times = {"hour": hour(0), "first_seen": hour(0), "last_seen": hour(2, 20)}
+    opened = {"opened": 130, "most_opened": 100, "seen_once": 0, "most_seen_once": 0}
+    made.add("connection_hours", **row, **times, **opened)
     (it,) = found(tmp_path, made).complaints
-    assert (it.kind, it.rate) == (Kind.RECONNECTS, 100)  # a day's row: 20 hours
+    assert (it.kind, it.rate) == (Kind.RECONNECTS, 100)
 
 
 def test_connections_that_ask_once_and_leave(tmp_path: Path) -> None:

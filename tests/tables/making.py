@@ -7,6 +7,7 @@ from pathlib import Path
 import duckdb
 
 from rollcall.tables.columns import TABLES
+from rollcall.tables.folder import LAYOUT
 from rollcall.tables.manifests import Kind, Manifest, Part
 from rollcall.tables.stores import LocalStore
 from rollcall.tables.views import duckdb_type, text
@@ -50,5 +51,5 @@ def commit(
 
 def mark(root: Path, **mark: object) -> LocalStore:
     root.mkdir(exist_ok=True)
-    (root / "tables.json").write_text(json.dumps({"layout": 1, "made_by": "tests"} | mark))
+    (root / "tables.json").write_text(json.dumps({"layout": LAYOUT, "made_by": "tests"} | mark))
     return LocalStore(root)

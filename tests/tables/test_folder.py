@@ -7,7 +7,7 @@ import pytest
 
 from rollcall.tables import manifests
 from rollcall.tables.errors import TablesError
-from rollcall.tables.folder import MissingTablesError, make_tables, read_tables
+from rollcall.tables.folder import LAYOUT, MissingTablesError, make_tables, read_tables
 from rollcall.tables.manifests import Counts, Kind, Manifest, Part
 from rollcall.tables.stores import LocalStore
 from rollcall.tables.writers import open_writer
@@ -146,12 +146,19 @@ def test_a_mark_that_its_maker_died_over_is_made_again(tmp_path: Path) -> None:
     assert not make_tables(store, "tests")
 
 
-def test_tables_of_a_newer_layout_are_refused_with_who_made_them(tmp_path: Path) -> None:
-    store = mark(tmp_path, layout=2, made_by="rollcall 9.1")
-    with pytest.raises(TablesError, match="layout 2, this rollcall knows 1") as error:
+@pytest.mark.parametrize(
+    ("layout", "hint"),
+    [(LAYOUT + 1, "use that, or newer"), (LAYOUT - 1, "or read the logs into new tables")],
+)
+def test_tables_of_another_layout_are_refused_with_who_made_them(
+    tmp_path: Path, layout: int, hint: str
+) -> None:
+    store = mark(tmp_path, layout=layout, made_by="rollcall 9.1")
+    with pytest.raises(TablesError, match=f"layout {layout}, this rollcall knows {LAYOUT}") as it:
         read_tables(store)
-    assert error.value.hint is not None
-    assert "rollcall 9.1" in error.value.hint
+    assert it.value.hint is not None
+    assert it.value.hint.startswith("they were made by rollcall 9.1: ")
+    assert it.value.hint.endswith(hint)
 
 
 def test_an_unknown_table_is_told_with_the_known_ones(store: LocalStore) -> None:

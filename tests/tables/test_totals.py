@@ -76,11 +76,11 @@ def test_with_the_rate_comes_the_broker_that_had_it() -> None:
 
 def test_old_connections_are_counted_by_month_with_their_rates() -> None:
     day = {"opened": "40", "seen_once": "20", "broker": "'b1'", "hour": "'2026-10-01'"}
-    day |= {"first_seen": "'2026-10-01'", "last_seen": "'2026-10-01 20:00'"}  # a day's row
-    hour = {**day, "opened": "9", "last_seen": "'2026-10-01 00:59'", "broker": "'b2'"}
+    day |= {"most_opened": "8", "most_seen_once": "3"}  # a day's row
+    hour = {**day, "opened": "9", "most_opened": "9", "most_seen_once": "1", "broker": "'b2'"}
     made = total(MONTH_CONNECTIONS, rows(day, hour, of=CONNECTION_HOURS))
     found = ask(made, "opened, seen_once, peak.per_hour, peak.broker, once_per_hour")
-    assert found == [(49, 40, 9.0, "b2", 20.0)]
+    assert found == [(49, 40, 9.0, "b2", 3.0)]
 
 
 def test_a_list_is_one_row_as_long_as_it_is_told_and_another_when_it_comes_back() -> None:

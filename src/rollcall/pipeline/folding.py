@@ -126,12 +126,15 @@ def split_connections(rows: DataFrame, how: Folding) -> tuple[DataFrame, DataFra
 def count_by_hour(connections: DataFrame) -> DataFrame:
     """Per hour of opening, broker and client: how many, how many asked once, the longest."""
     microseconds = F.expr("timestampdiff(MICROSECOND, first_seen, last_seen)")
+    opened, once = F.count("*"), F.count_if(F.col("requests") == 1)
     return (
         connections.withColumn("hour", F.date_trunc("hour", "first_seen").cast("timestamp_ntz"))
         .groupBy(*CONNECTION_HOURS.keys)
         .agg(
-            F.count("*").alias("opened"),
-            F.count_if(F.col("requests") == 1).alias("seen_once"),
+            opened.alias("opened"),
+            once.alias("seen_once"),
+            opened.alias("most_opened"),
+            once.alias("most_seen_once"),
             F.max(microseconds).alias("longest_us"),
             F.sum("requests").alias("requests"),
             F.min("first_seen").alias("first_seen"),

@@ -138,6 +138,8 @@ CONNECTION_HOURS = Table(
         *KIND,
         Column("opened", COUNT, Merge.SUM, "connections opened"),
         Column("seen_once", COUNT, Merge.SUM, "those with a single request"),
+        Column("most_opened", COUNT, Merge.MAX, "most opened within an hour"),
+        Column("most_seen_once", COUNT, Merge.MAX, "most with a single request within an hour"),
         Column("longest_us", COUNT, Merge.MAX, "the longest, first to last request, microseconds"),
         REQUESTS,
         *SEEN,

@@ -20,7 +20,7 @@ from rollcall.tables.errors import TablesError
 from rollcall.tables.manifests import Counts, Manifest, Part
 from rollcall.tables.stores import Store
 
-LAYOUT = 1
+LAYOUT = 2
 MARK = "tables.json"
 STREAMS = "streams"
 TRIES = 5
@@ -129,10 +129,12 @@ def check_mark(store: Store) -> None:
         ) from None
     except (ValueError, KeyError, TypeError) as error:
         raise _not_ours(store, [MARK]) from error
-    if layout > LAYOUT:
+    if layout != LAYOUT:
+        who = mark.get("made_by", "another rollcall")
+        else_ = "or newer" if layout > LAYOUT else "or read the logs into new tables"
         raise TablesError(
             f"the tables in {store.address} are of layout {layout}, this rollcall knows {LAYOUT}",
-            hint=f"they were made by {mark.get('made_by', 'a newer rollcall')}: use that, or newer",
+            hint=f"they were made by {who}: use that, {else_}",
         )
 
 

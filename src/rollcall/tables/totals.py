@@ -122,17 +122,13 @@ MADE_OF: Mapping[str, str] = {
     "replica_requests": "CASE WHEN replica THEN requests ELSE 0 END",
     "forwarded_requests": "CASE WHEN forwarded AND NOT replica THEN requests ELSE 0 END",
     "days": "CAST(1 AS INT) << (day(hour) - 1)",
-    "once_per_hour": "seen_once / {hours}",
+    "once_per_hour": "CAST(most_seen_once AS DOUBLE)",
 }
-PEAKS = {USAGE.name: _RATE, CONNECTION_HOURS.name: "opened / {hours}"}
+PEAKS = {USAGE.name: _RATE, CONNECTION_HOURS.name: "CAST(most_opened AS DOUBLE)"}
 ONLY = {USAGE.name: _OF_CLIENTS, CONNECTION_HOURS.name: _OF_CLIENTS}
 PAIRS = {
     Engine.DUCKDB: "{{'per_hour': {rate}, 'broker': broker}}",
     Engine.SPARK: "named_struct('per_hour', {rate}, 'broker', broker)",
-}
-HOURS = {
-    Engine.DUCKDB: "greatest(1, date_sub('hour', first_seen, last_seen))",
-    Engine.SPARK: "greatest(1, timestampdiff(HOUR, first_seen, last_seen))",
 }
 HASHES = {Engine.DUCKDB: "hash", Engine.SPARK: "xxhash64"}
 
@@ -179,9 +175,8 @@ def _column(column: Column, table: Table, engine: Engine) -> str:
 
 def _made_of(name: str, table: Table, engine: Engine) -> str:
     if name == "peak":
-        rate = PEAKS[SOURCES[table.name].name].format(hours=HOURS[engine])
-        return PAIRS[engine].format(rate=rate)
-    return MADE_OF.get(name, name).format(hours=HOURS[engine])
+        return PAIRS[engine].format(rate=PEAKS[SOURCES[table.name].name])
+    return MADE_OF.get(name, name)
 
 
 def _lists(rows: str, engine: Engine) -> str:
