@@ -103,7 +103,7 @@ class Made:
         at = hour(0) + timedelta(days=day)
         self._broker(
             day,
-            f"{row['host']}:{row['port']}",
+            row["host"],
             **{"source": "roll call", "node_id": node_id, "ranges": ranges} | row,
             first_seen=at,
             last_seen=at,

@@ -42,19 +42,21 @@ def read_told(reader: Reader, heard: Sequence[HeardBroker]) -> list[Told]:
     lists = {list_: _ranges(ranges) for list_, ranges in rows}
     brokers = {(it.cluster, it.broker) for it in heard}
     return [
-        Told((row[0], name), Origin(row[2]), row[6], row[7], lists[row[8]])
+        Told(key, Origin(row[2]), row[6], row[7], lists[row[8]])
         for row in reader.rows(TOLD)
-        for name in _names(row, brokers)
+        for key in _keys(row, brokers)
     ]
 
 
-def _names(row: tuple[Any, ...], heard: Collection[BrokerKey]) -> set[str]:
-    """What the logs call the broker: a roll call knows it by its host, address and id."""
+def _keys(row: tuple[Any, ...], heard: Collection[BrokerKey]) -> set[BrokerKey]:
+    """What the logs call the broker: a roll call knows it by its host, address and id, and the
+    cluster by its id, where logs that were read without --cluster know none."""
     cluster, broker, source, host, port, node_id = row[:6]
     if source == Origin.LOG:
-        return {broker}
+        return {(cluster, broker)}
     called = {broker, host, f"{host}:{port}", str(node_id)} - {None}
-    return {name for name in called if (cluster, name) in heard}
+    keys = {(its, name) for its in (cluster, None) for name in called}
+    return keys & set(heard)
 
 
 def _ranges(pairs: Sequence[Mapping[str, int]]) -> Ranges:

@@ -49,7 +49,7 @@ SELECT coalesce(sum(lines), 0), coalesce(sum(rejected), 0),
 FROM {files} WHERE {where}
 """
 ROLL_CALLED = """
-SELECT DISTINCT cluster, broker, host, concat(host, ':', port), CAST(node_id AS VARCHAR)
+SELECT DISTINCT cluster, broker, host, host || ':' || port, CAST(node_id AS VARCHAR)
 FROM {brokers} AS b
 WHERE source = 'roll call' AND {where} AND hour = (
   SELECT max(hour) FROM {brokers} AS newest
@@ -171,7 +171,7 @@ def _compare(called: Sequence[Called], heard: Sequence[HeardBroker]) -> Roll:
     others = [it for it in strange if it.cluster not in clusters and it.cluster is not None]
     fits = {it.broker for it in heard} & names
     missing = [row for row in called if not fits.intersection(row[1:])]
-    titles = [row[1] or row[3] or "?" for row in missing]
+    titles = [row[3] or row[1] or row[4] or "?" for row in missing]
     ours = [it.broker for it in strange if it not in others]
     strangers = 0 if fits else at_least(ours)
     if strangers:
