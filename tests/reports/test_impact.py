@@ -123,8 +123,9 @@ def test_an_api_that_the_target_has_not_yet_is_undecided(tmp_path: Path) -> None
 
 
 def test_api_versions_in_a_version_that_no_broker_knows_says_nothing(tmp_path: Path) -> None:
-    made = Made().told("3.9.0").use("ApiVersions", 9).use("Fetch", 11)
-    assert only(judged(tmp_path, made)).verdict is Verdict.SAFE
+    made = Made().told("3.9.0").use("ApiVersions", 9)
+    assert verdict(judged(tmp_path / "alone", made)) == (Verdict.UNKNOWN, Why.NOTHING_SEEN)
+    assert only(judged(tmp_path / "beside", made.use("Fetch", 11))).verdict is Verdict.SAFE
 
 
 def test_sasl_version_0_says_nothing_about_the_rest(tmp_path: Path) -> None:
@@ -177,6 +178,14 @@ def test_without_an_answer_in_the_log_a_roll_call_tells_the_maximum(tmp_path: Pa
     assert deciding.why is Why.REFUSED_AT_MAXIMUM
     assert deciding.ceiling is not None
     assert deciding.ceiling.origin is Origin.ROLL_CALL
+
+
+def test_a_roll_call_names_its_cluster_and_logs_may_not(tmp_path: Path) -> None:
+    made = Made().roll_call(0, release="0.10.1", cluster="kX3-id")
+    made.use("Fetch", 3, form="C", cluster=None)
+    deciding = only(judged(tmp_path, made)).judgement.deciding
+    assert deciding is not None
+    assert deciding.ceiling == Ceiling(3, Origin.ROLL_CALL, is_reached=True)
 
 
 def test_without_both_the_release_given_does(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ class Judge:
         return found
 
     def refuses(self, key: int, version: int) -> bool:
-        return not _says_nothing(key, version) and self.acceptance(key, version).refused
+        return not self._says_nothing(key, version) and self.acceptance(key, version).refused
 
     def outlook(self, candidate: LibraryCandidate) -> Outlook:
         if id(candidate) not in self._outlooks:
@@ -91,7 +91,8 @@ class Judge:
         findings = [*self._seen(client, history, ceilings)]
         if not any(finding.verdict is Verdict.BREAKS for finding in findings):
             findings += self._at_risk(client, frozenset(listeners), software)
-        if not findings and all(_says_nothing(use.api_key, use.api_version) for use in client.uses):
+        used = {(use.api_key, use.api_version) for use in client.uses}
+        if not findings and all(self._says_nothing(*use) for use in used):
             findings = [Finding(Verdict.UNKNOWN, Why.NOTHING_SEEN)]
         findings.sort(key=lambda it: (it.verdict.rank, it.why is Why.NO_LONGER_SEEN, -it.requests))
         verdict = findings[0].verdict if findings else Verdict.SAFE
@@ -101,6 +102,13 @@ class Judge:
             if (candidate := _library(client, version)) is not None
         }
         return Judgement(client, verdict, tuple(findings), outlooks)
+
+    def _says_nothing(self, key: int, version: int) -> bool:
+        """SASL's version 0 is what everybody falls back to; and who asks for versions in one that
+        the target does not know is told so, and asks in another."""
+        if key == API_VERSIONS:
+            return self.acceptance(key, version) is not Acceptance.ACCEPTED
+        return key in SASL and version == 0
 
     def _seen(
         self,
@@ -112,15 +120,15 @@ class Judge:
         for use in client.uses:
             key, version = use.api_key, use.api_version
             found = self.acceptance(key, version)
-            if found is Acceptance.ACCEPTED or _says_nothing(key, version):
+            if found is Acceptance.ACCEPTED or self._says_nothing(key, version):
                 continue
             if found.refused:
                 refused.setdefault((key, version), []).append(use)
             elif found is Acceptance.NOT_YET:
                 yield self._finding(Verdict.UNKNOWN, Why.NOT_THERE, [use])
-            elif key != API_VERSIONS and not _asks(client):
+            elif not _asks(client):
                 yield self._finding(Verdict.UNKNOWN, Why.ABOVE_UNASKED, [use])
-            elif key != API_VERSIONS:
+            else:
                 yield self._finding(Verdict.SAFE, Why.ABOVE, [use])
         for (key, version), uses in refused.items():
             seen = (it for it in history.get(key, ()) if it.api_version == version)
@@ -256,11 +264,6 @@ def _replaced(
 def _asks(client: Client) -> bool:
     """Whether it was seen to ask for the broker's versions: who tells its name does."""
     return client.software is not None or any(it.api_key == API_VERSIONS for it in client.uses)
-
-
-def _says_nothing(key: int, version: int) -> bool:
-    """SASL's version 0 is what everybody falls back to."""
-    return key in SASL and version == 0
 
 
 def _is_impossible(risk: Risk, listeners: frozenset[str | None]) -> bool:
