@@ -109,6 +109,24 @@ def test_a_gzip_that_breaks_off_keeps_its_good_lines_and_tells_the_loss(
     assert requests(tables) == 310
 
 
+def test_a_damaged_gzip_is_read_on_when_it_is_whole_even_if_it_is_as_long(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
+    good, bad = (gzip.compress(lines(200, first=first).encode()) for first in (0, 200))
+    header = 10
+    damaged = tmp_path / "a.log.gz"
+    damaged.write_bytes((good + bad[:header]).ljust(len(good + bad), b"\xff"))
+    make_old(damaged)
+    first = read(spark, tables, damaged)
+    assert (first.counts.requests, len(first.lost)) == (200, 1)
+    again = read(spark, tables, damaged)
+    assert (again.already, again.counts.files) == (1, 0)
+    damaged.write_bytes(good + bad)
+    make_old(damaged)
+    assert read(spark, tables, damaged).lost == ()
+    assert requests(tables) == 400
+
+
 @pytest.mark.parametrize("cut", [-9, -4])
 def test_the_loss_of_a_short_gzip_is_told_too(
     spark: SparkSession, tables: Path, tmp_path: Path, cut: int

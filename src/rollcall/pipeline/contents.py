@@ -12,6 +12,7 @@ import codecs
 import hashlib
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -195,6 +196,17 @@ def last_size(place: Place, file: LogFile) -> int:
     """The length that a gzip gives at its end."""
     tail = b"".join(place.chunks(file.path, max(0, file.bytes - 4), 4))[:4]
     return int.from_bytes(tail, "little")
+
+
+def last_whole_line(place: Place, file: LogFile) -> int:
+    """Where the last whole line of a gzip ends that can be read: all of it is unpacked for that."""
+    length = end = 0
+    with suppress(BrokenGzipError):
+        for chunk in unpacked(place, file.path, gzip=True):
+            if (found := chunk.rfind(b"\n")) >= 0:
+                end = length + found + 1
+            length += len(chunk)
+    return end
 
 
 def last_line_end(place: Place, file: LogFile) -> int:

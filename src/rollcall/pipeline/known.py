@@ -28,7 +28,7 @@ def known_files(
     found: list[KnownFile] = []
     with explained(snapshot.store.address):
         table = spark.read.parquet(*map(for_spark, parts)).select(
-            "head", "fingerprint", "bytes", "stored_bytes", "lines"
+            "head", "fingerprint", "bytes", "stored_bytes", "lines", "lost"
         )
         for first in range(0, len(heads), AT_ONCE):
             rows = table.where(F.col("head").isin(heads[first : first + AT_ONCE])).collect()

@@ -13,6 +13,7 @@ from rollcall.pipeline.contents import (
     Content,
     is_same,
     last_size,
+    last_whole_line,
     look_at,
     may_be_cut_from,
     prefix_fingerprint,
@@ -43,6 +44,7 @@ class KnownFile:
     bytes: int
     stored_bytes: int
     lines: int
+    lost: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +203,11 @@ class Planner:
     def _gzip_was_read(self, content: Content, rows: Sequence[KnownFile], start: int) -> bool:
         if content.whole is not None:
             return content.whole <= start
-        if any(row.stored_bytes == content.file.bytes for row in rows):
-            return True
-        return last_size(self.place_of(content.file.path), content.file) == start % ISIZE_RANGE
+        place = self.place_of(content.file.path)
+        same = [row for row in rows if row.stored_bytes == content.file.bytes]
+        if any(row.lost for row in same):  # it may be whole now, and as long as it was
+            return last_whole_line(place, content.file) <= start
+        return bool(same) or last_size(place, content.file) == start % ISIZE_RANGE
 
 
 def _has_odd_name(file: LogFile) -> bool:
