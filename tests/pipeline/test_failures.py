@@ -5,7 +5,7 @@ from tempfile import gettempdir
 import pytest
 from py4j.protocol import Py4JNetworkError
 
-from rollcall.pipeline.errors import ChangedError, SparkError
+from rollcall.pipeline.errors import ChangedError, SourceError, SparkError
 from rollcall.pipeline.failures import BrokenInputError, explain, java_may_end
 from rollcall.tables.errors import TablesError
 
@@ -44,6 +44,11 @@ PART = "/t/parts/0000000001-0a1b2c3d/usage/a.parquet"
             "[CAST_INVALID_INPUT] 'a' cannot be cast.\n== SQL (line 1) ==\ncast(x)\n^^^^^^^",
             SparkError,
             "Spark failed: [CAST_INVALID_INPUT] 'a' cannot be cast.",
+        ),
+        (
+            'UnsupportedFileSystemException: No FileSystem for scheme "s3a"',
+            SourceError,
+            "Spark cannot reach /t",
         ),
         ("", SparkError, "Spark failed: it did not say why"),
     ],

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors.exceptions.captured import CapturedException
 
-from rollcall.pipeline.errors import ChangedError, SparkError
+from rollcall.pipeline.errors import ChangedError, SourceError, SparkError
+from rollcall.pipeline.hadoop import CONNECTOR
 from rollcall.tables.cleaning import PARTS
 from rollcall.tables.errors import TablesError
 from rollcall.tables.stores import disk_full
@@ -20,6 +21,9 @@ GONE = re.compile(r"FileNotFoundException|FAILED_READ_FILE.FILE_NOT_EXIST|does n
 DAMAGED = re.compile(rf"{GONE.pattern}|ChecksumException|not a Parquet file|CANNOT_READ_FILE")
 OF_TABLES = re.compile(rf"(?<=/){PARTS}/\d{{10}}-[0-9a-f]{{8}}/[\w/]+/[\w.\-]+\.parquet")
 """A file of tables, as no log is called."""
+NO_CONNECTOR = re.compile(
+    r"No FileSystem for scheme|ClassNotFoundException: Class org\.apache\.hadoop\.fs\."
+)
 BROKEN_GZIP = re.compile(
     r"Unexpected end of (ZLIB )?input stream|EOFException|ZipException|invalid (stored|block|code|"
     r"distance)|incorrect (data|header|length) check|not a gzip file|CRC"
@@ -63,6 +67,8 @@ def explain(error: Exception, where: str) -> Exception:
             hint="was it changed or removed by something else? restore it, or read the logs into "
             "new tables",
         )
+    if NO_CONNECTOR.search(told):
+        return SourceError(f"Spark cannot reach {where}", hint=CONNECTOR)
     if GONE.search(told):
         return ChangedError(
             "a log went away while it was read", hint="was it rolled or moved? run this again"

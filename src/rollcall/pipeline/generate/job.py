@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from rollcall.errors import RollcallError
+from rollcall.pipeline.failures import explained
 from rollcall.pipeline.generate.lines import generate_lines
 from rollcall.pipeline.generate.plan import File, GenerateSettings, Plan
 from rollcall.pipeline.generate.truth import Truth
@@ -48,23 +49,27 @@ def generate_logs(
     progress: Progress | None = None,
 ) -> Generated:
     """Write the logs below `output`, any folder that Hadoop can write to."""
-    plan = Plan(settings)
+    with explained(output):
+        return _generate(spark, Plan(settings), output, gzip, progress or _quiet)
+
+
+def _generate(
+    spark: SparkSession, plan: Plan, output: str, gzip: bool, progress: Progress
+) -> Generated:
     folder = _Folder(spark, output)
     folder.claim()
     writer = generate_lines(spark, plan).write.option("compression", "gzip" if gzip else "none")
-    _watch(
-        spark, lambda: writer.text(f"{output}/{UNFINISHED}"), len(plan.files), progress or _quiet
-    )
+    _watch(spark, lambda: writer.text(f"{output}/{UNFINISHED}"), len(plan.files), progress)
     ending = ".gz" if gzip else ""
     written = sum(folder.put_in_place(file, ending) for file in plan.files)
     folder.drop(UNFINISHED)
     folder.write(TRUTH, json.dumps(Truth(plan).as_json(), indent=1, ensure_ascii=False))
     return Generated(
         files=sum(file.end > file.first for file in plan.files),
-        lines=settings.lines,
+        lines=plan.settings.lines,
         bytes=written,
         clients=len(plan.fleet.clients),
-        brokers=settings.brokers,
+        brokers=plan.settings.brokers,
         truth=f"{output}/{TRUTH}",
     )
 
