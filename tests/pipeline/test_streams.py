@@ -158,12 +158,39 @@ def test_a_batch_of_a_topic_counts_once_however_often_spark_runs_it(
     assert [row[1:3] for row in rows(tables, "rejects")] == [("kafka://localhost:9092/logs/0", 12)]
 
 
+def test_a_partition_may_hold_lines_of_many_brokers(spark: SparkSession, tmp_path: Path) -> None:
+    tables = tmp_path / "tables"
+    topic = Topic.parse(TOPIC.address, line_field="message", broker_field="host")
+    values = [json.dumps({"message": line(n), "host": f"b{n % 3}"}) for n in range(10)]
+    with job(spark, tables) as a_job:
+        note(a_job, '{"logs":{"0":10}}')
+        told: list[Outcome] = []
+        TopicStream(a_job, topic, told.append)._read_batch(messages(spark, values), 0)
+    assert [(it.counts.files, it.counts.requests, it.lost) for it in told] == [(1, 10, ())]
+    names = [column.name for column in TABLES["usage"].columns]
+    assert {row[names.index("broker")] for row in rows(tables, "usage")} == {"b0", "b1", "b2"}
+
+
+def test_a_stream_of_a_topic_cleans_up_as_it_goes(spark: SparkSession, tmp_path: Path) -> None:
+    with job(spark, tmp_path / "tables") as a_job:
+        store = a_job.writer.store
+        store.write("parts/0000000009-dead/usage/a.parquet", b"x")
+        make_old(tmp_path / "tables/parts/0000000009-dead/usage/a.parquet", 7200)
+        TopicStream(a_job, TOPIC, lambda _: None)._read_batch(messages(spark, [line(1)]), 0)
+        assert store.list("parts/0000000009-dead") == []
+
+
+def note(a_job: Job, end: str) -> None:
+    """What Spark notes before a batch: where the topic begins, and where the batch ends."""
+    notes = f"streams/{TOPIC.id}"
+    a_job.writer.store.write(f"{notes}/sources/0/0", b'v1\n{"logs":{"0":0}}')
+    a_job.writer.store.write(f"{notes}/offsets/0", f"v1\n{{}}\n{end}".encode())
+
+
 def test_a_record_that_is_no_line_stops_the_batch(spark: SparkSession, tmp_path: Path) -> None:
     tables = tmp_path / "tables"
     with job(spark, tables) as a_job:
-        notes = f"streams/{TOPIC.id}"
-        a_job.writer.store.write(f"{notes}/sources/0/0", b'v1\n{"logs":{"0":0}}')
-        a_job.writer.store.write(f"{notes}/offsets/0", b'v1\n{}\n{"logs":{"0":3}}')
+        note(a_job, '{"logs":{"0":3}}')
         told: list[Outcome] = []
         stream = TopicStream(a_job, TOPIC, told.append)
         two = messages(spark, [line(1), line(2)])

@@ -1,12 +1,14 @@
 """What goes, and what stays."""
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from rollcall.tables.cleaning import clean
+from rollcall.tables.cleaning import Cleaner, clean
 from rollcall.tables.folder import make_tables, read_tables
-from rollcall.tables.stores import LocalStore
+from rollcall.tables.stores import Entry, LocalStore
 from rollcall.tables.writers import open_writer
 from tests.tables.making import commit
 
@@ -86,3 +88,41 @@ def test_a_cleaning_that_was_cut_short_is_taken_up_again(
     with open_writer(store, "test", clock=lambda: NOW + 3700) as writer:
         clean(writer)
     assert files_in(store) == live
+
+
+def test_a_folder_is_as_old_as_its_youngest_file(store: LocalStore) -> None:
+    class ObjectStore(LocalStore):
+        """Has no folders: whoever asks for the time of one is told that it is now."""
+
+        def list(self, folder: str) -> list[Entry]:
+            found = super().list(folder)
+            return [
+                replace(entry, modified=NOW) if entry.name.endswith("/") else entry
+                for entry in found
+            ]
+
+    objects = ObjectStore(store.root)
+    for name, age in (("dead", 7200), ("young", 60)):
+        file = store.root / f"parts/0000000009-{name}/usage/a.parquet"
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"x")
+        os.utime(file, (NOW - age, NOW - age))
+    with open_writer(objects, "test", clock=lambda: NOW) as writer:
+        clean(writer)
+    assert [path.name for path in (store.root / "parts").iterdir()] == ["0000000009-young"]
+
+
+def test_who_writes_on_and_on_cleans_now_and_then(store: LocalStore) -> None:
+    times = [NOW]
+    with open_writer(store, "test", clock=lambda: times[-1]) as writer:
+        cleaner = Cleaner(writer)
+        cleaner.clean_if_due()
+        commit(writer, {"rejects": [ROW]})
+        commit(writer, {"rejects": [ROW]}, covers=(1, 1))
+        replaced = files_in(store)
+        times.append(NOW + 599)
+        cleaner.clean_if_due()
+        assert files_in(store) == replaced
+        times.append(NOW + 3700)
+        cleaner.clean_if_due()
+    assert files_in(store) < replaced

@@ -94,8 +94,6 @@ SUMS = columns(
     file=StringType(),
     block=LongType(),
     cluster=StringType(),
-    # the setting of the source, which `broker` of the facts may fill in
-    source_broker=StringType(),
     broker=StringType(),
     hour=TimestampNTZType(),
     **{

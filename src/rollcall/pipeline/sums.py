@@ -44,7 +44,6 @@ def sum_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
         .transform(count_by_parts)
         # keeps the reading out of the counting, which else runs as slowly as reading JSON does
         .where(F.col("lines") > 0)
-        .withColumn("source_broker", F.col("broker"))
         .transform(read_cuts, settings)
         .transform(with_rejects)
         .withColumns({name: utc(F.col(name)) for name in ("hour", "first_seen", "last_seen")})
@@ -186,7 +185,7 @@ def select_rejects(sums: DataFrame) -> DataFrame:
 def count_files(sums: DataFrame) -> DataFrame:
     """Per file, what its lines were; what the file itself was, the source knows."""
     lines, outcome = F.col("lines"), F.col("outcome")
-    return sums.groupBy("cluster", F.col("source_broker").alias("broker"), "file").agg(
+    return sums.groupBy("file").agg(
         F.sum(lines).alias("lines"),
         *(
             F.coalesce(F.sum(F.when(outcome == kind, lines)), F.lit(0)).alias(name)

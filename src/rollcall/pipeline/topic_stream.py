@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pyspark import __version__ as spark_version
@@ -29,6 +29,7 @@ from rollcall.pipeline.offsets import check_records, noted_offsets
 from rollcall.pipeline.paths import for_spark
 from rollcall.pipeline.topic import Topic, topic_lines
 from rollcall.pipeline.writing import Attempt, small_frame, write_parts
+from rollcall.tables.cleaning import Cleaner
 from rollcall.tables.columns import FILES, REJECTS
 from rollcall.tables.errors import TablesError
 from rollcall.tables.folder import STREAMS
@@ -48,6 +49,10 @@ class TopicStream:
     told: Callable[[Outcome], None]
     _failure: RollcallError | None = None
     """Why a batch failed: Spark would tell it in its own words."""
+    _cleaner: Cleaner = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._cleaner = Cleaner(self.job.writer)
 
     def start(self, seconds: float | None) -> StreamingQuery:
         """Begin to read; None: what is there now, and then stop."""
@@ -104,6 +109,7 @@ class TopicStream:
             raise
 
     def _read_batch(self, rows: DataFrame, batch: int) -> None:
+        self._cleaner.clean_if_due()
         snapshot = self.job.writer.snapshot()
         if batch <= snapshot.streams.get(self.topic.id, -1):
             return

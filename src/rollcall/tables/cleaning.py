@@ -6,12 +6,16 @@ was cut short is taken up again.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rollcall.tables import manifests
 from rollcall.tables.folder import Snapshot
 from rollcall.tables.manifests import Manifest
+from rollcall.tables.stores import Entry, Store
 from rollcall.tables.writers import Writer
 
 KEEP_SECONDS = 3600.0
+CLEAN_EVERY_SECONDS = 600.0
 PARTS = "parts"
 STAGING = "staging"
 
@@ -27,6 +31,20 @@ def clean(writer: Writer) -> int:
     for manifest in due:
         writer.store.delete(manifests.file_name(manifest.number))
     return len(gone)
+
+
+@dataclass
+class Cleaner:
+    """Cleans now and then, for who writes on and on."""
+
+    writer: Writer
+    _cleaned: float = 0.0
+
+    def clean_if_due(self) -> None:
+        now = self.writer.clock()
+        if now - self._cleaned > CLEAN_EVERY_SECONDS:
+            clean(self.writer)
+            self._cleaned = now
 
 
 def part_folders(manifest: Manifest) -> set[str]:
@@ -48,9 +66,19 @@ def _left_behind(writer: Writer, snapshot: Snapshot) -> set[str]:
     named = {folder for manifest in snapshot.manifests for folder in part_folders(manifest)}
     oldest = writer.now_ms() / 1000 - KEEP_SECONDS
     found = {
-        f"{folder}/{entry.name.rstrip('/')}"
+        f"{folder}/{entry.name.rstrip('/')}": entry
         for folder in (PARTS, STAGING)
         for entry in writer.store.list(folder)
-        if entry.modified < oldest
     }
-    return found - named
+    return {
+        name
+        for name, entry in found.items()
+        if name not in named and _last_change(writer.store, name, entry) < oldest
+    }
+
+
+def _last_change(store: Store, name: str, entry: Entry) -> float:
+    """That of the youngest file in it: an object store has no folders, and calls each one new."""
+    inside = store.list(name) if entry.name.endswith("/") else []
+    times = (_last_change(store, f"{name}/{each.name.rstrip('/')}", each) for each in inside)
+    return max(times, default=entry.modified)
