@@ -24,7 +24,6 @@ from rollcall.cli.pipeline_options import (
 from rollcall.cli.pipeline_stream import stream
 from rollcall.cli.pipeline_view import (
     following,
-    nothing_found,
     print_compacted,
     print_result,
     print_roll_calls,
@@ -90,8 +89,6 @@ def run(
         print_json(result_json(result, seconds))
     else:
         print_result(result, seconds)
-        if hint := nothing_found(result):
-            print(hint)
 
 
 app.command()(stream)

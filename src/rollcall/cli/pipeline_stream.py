@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +17,7 @@ from rollcall.cli.pipeline_options import (
     LayoutOption,
     TimeZoneOption,
 )
-from rollcall.cli.pipeline_view import following, print_counts, print_outcome
+from rollcall.cli.pipeline_view import following, print_batch, print_end
 from rollcall.cli.progress_line import ProgressLine
 from rollcall.cli.spark import (
     DEFAULT_MASTER,
@@ -107,13 +108,16 @@ def _stream_folder(
 
     def told(result: Result) -> None:
         with line.aside():
-            print_counts(result.counts)
+            print_batch(result)
 
     stream = FolderStream(job, (source,), following(line), told)
-    if seconds is None:
-        stream.once()
-    else:
+    if seconds is not None:
         stream.until(stop, seconds)
+        return
+    began = time.monotonic()
+    result = stream.once()
+    with line.aside():
+        print_end(result, time.monotonic() - began)
 
 
 def _stream_topic(
@@ -123,7 +127,7 @@ def _stream_topic(
 
     def told(outcome: Outcome) -> None:
         with line.aside():
-            print_outcome(outcome)
+            print_batch(outcome, mark="")
 
     TopicStream(job, topic, told).until(stop, seconds)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -59,8 +60,21 @@ def _circumstances(result: Result, seconds: float) -> dict[str, Any]:
 
 
 def print_result(result: Result, seconds: float) -> None:
-    print_counts(result.counts)
+    print_batch(result)
+    print_end(result, seconds)
+
+
+def print_end(result: Result, seconds: float) -> None:
     print_circumstances(result, seconds)
+    if hint := nothing_found(result):
+        print(hint)
+
+
+def print_batch(read: Result | Outcome, mark: str = "lost: ") -> None:
+    """What became of the lines; `mark` stands before what could not be read."""
+    print(counts_text(read.counts))
+    print_rejects_and_losses(read, mark)
+    sys.stdout.flush()
 
 
 def print_roll_calls(result: Result, seconds: float) -> None:
@@ -69,21 +83,25 @@ def print_roll_calls(result: Result, seconds: float) -> None:
         f"{_read(counts)}: {count(counts.skipped, 'row')} of roll calls, "
         f"{counts.rejected:,} rejected"
     )
+    print_rejects_and_losses(result)
     print_circumstances(result, seconds)
 
 
-def print_circumstances(result: Result, seconds: float) -> None:
-    commonest = sorted(result.counts.reasons.items(), key=lambda each: (-each[1], each[0]))
-    examples = {example.reason: example for example in result.examples}
+def print_rejects_and_losses(read: Result | Outcome, mark: str = "lost: ") -> None:
+    commonest = sorted(read.counts.reasons.items(), key=lambda each: (-each[1], each[0]))
+    examples = {example.reason: example for example in read.examples}
     for reason, times in commonest[:COMMONEST]:
         print(safe_text(f"  {times:,} x {reason}"))
         if (example := examples.get(reason)) is not None:
             print(safe_text(f"    {example.file}:{example.line}: {example.piece}"))
+    for place, what in read.lost:
+        print(safe_text(f"{mark}{place}: {what}"))
+
+
+def print_circumstances(result: Result, seconds: float) -> None:
     if result.already:
         were = "was" if result.already == 1 else "were"
         print(f"{count(result.already, 'file')} {were} read before")
-    for file, what in result.lost:
-        print(safe_text(f"lost: {file}: {what}"))
     for left in result.left[:LISTED]:
         print(safe_text(f"left: {left.path}: {left.why}"))
     if len(result.left) > LISTED:
@@ -105,10 +123,6 @@ def nothing_found(result: Result) -> str | None:
     return "nothing was read: no log is there"
 
 
-def print_counts(counts: Counts) -> None:
-    print(counts_text(counts), flush=True)
-
-
 def counts_text(counts: Counts) -> str:
     return (
         f"{_read(counts)}: {count(counts.requests, 'request')}, "
@@ -120,17 +134,11 @@ def _read(counts: Counts) -> str:
     return f"{count(counts.lines, 'line')} of {count(counts.files, 'file')}"
 
 
-def print_outcome(outcome: Outcome) -> None:
-    print_counts(outcome.counts)
-    for partition, what in outcome.lost:
-        print(safe_text(f"{partition}: {what}"), flush=True)
-
-
 def print_compacted(done: Compacted) -> None:
     if not done.manifests:
         print("the tables are empty: nothing to compact")
         return
     print(
         f"{count(done.manifests, 'part')} merged into one: {done.bytes_before:,} bytes before, "
-        f"{done.bytes_after:,} after; the old files go in an hour"
+        f"{done.bytes_after:,} after; the old files go with the first run an hour from now"
     )

@@ -15,9 +15,8 @@ from rollcall.pipeline.errors import ChangedError
 from rollcall.pipeline.places import LogFile
 from rollcall.pipeline.progress import Tell
 from rollcall.pipeline.run import Result, logs_for, make_plan, read_plan
-from rollcall.tables.cleaning import clean
+from rollcall.tables.cleaning import Cleaner
 
-CLEAN_EVERY_SECONDS = 600.0
 LOOKS_IN_VAIN = 20
 """So many in a row, and it is no log that was rolled just then: no line would ever be read."""
 
@@ -31,24 +30,26 @@ class FolderStream:
     """Called after each look that found something."""
     _seen: dict[str, LogFile] = field(default_factory=dict)
     """Files whose content is in the tables, as they were then."""
-    _cleaned: float = 0.0
+    _cleaner: Cleaner = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._cleaner = Cleaner(self.job.writer)
 
     def once(self) -> Result:
         """Look, and read what is new."""
-        now = self.job.writer.clock()
-        if now - self._cleaned > CLEAN_EVERY_SECONDS:
-            clean(self.job.writer)
-            self._cleaned = now
+        self._cleaner.clean_if_due()
         files = logs_for(self.job, self.wanted)
         fresh = [file for file in files if self._seen.get(file.path) != file]
         plan = make_plan(self.job, fresh)
         result = Result(left=tuple(plan.left), already=plan.already)
-        if plan.readings:
-            result = read_plan(self.job, plan, result, self.tell)
+        try:
+            for outcome in read_plan(self.job, plan, self.tell):
+                result = result.with_batch(outcome)
+        finally:  # what is in the tables is told, also when a log changed behind it
+            if result.counts.files:
+                self.told(result)
         waiting = {left.path for left in plan.left}
         self._seen = {file.path: file for file in files if file.path not in waiting}
-        if result.counts.files:
-            self.told(result)
         return result
 
     def until(self, stop: threading.Event, seconds: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from urllib.parse import unquote
@@ -31,6 +32,11 @@ def absolute(path: str) -> Path:
     if ".." not in found.parts:
         return found
     return found.resolve() if found.name == ".." else found.parent.resolve() / found.name
+
+
+def without_links(path: str) -> str:
+    """The same wherever it was reached from; other file systems have no links that matter here."""
+    return os.path.realpath(path) if is_local(path) else path
 
 
 def told_by_spark(address: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from rollcall.pipeline.batch import Example, Job, Outcome, read_batch
 from rollcall.pipeline.errors import ChangedError, NotALogError
 from rollcall.pipeline.known import known_files
+from rollcall.pipeline.paths import without_links
 from rollcall.pipeline.places import LogFile, Place
 from rollcall.pipeline.planning import Left, Plan, Planner
 from rollcall.pipeline.progress import Tell, Watch
@@ -27,12 +28,11 @@ class Result:
 
     def with_batch(self, outcome: Outcome) -> Result:
         examples = {example.reason: example for example in (*outcome.examples, *self.examples)}
-        return Result(
-            self.counts + outcome.counts,
-            tuple(examples.values()),
-            self.lost + outcome.lost,
-            self.left,
-            self.already,
+        return replace(
+            self,
+            counts=self.counts + outcome.counts,
+            examples=tuple(examples.values()),
+            lost=self.lost + outcome.lost,
         )
 
 
@@ -48,24 +48,28 @@ def find_logs(place_of: Callable[[str], Place], wanted: Iterable[str]) -> list[L
 
 def logs_for(job: Job, wanted: Iterable[str]) -> list[LogFile]:
     """Without the tables themselves, which may lie in the folder of the logs."""
-    tables = f"{job.writer.store.address.rstrip('/')}/"
+    tables = f"{without_links(job.writer.store.address).rstrip('/')}/"
     found = find_logs(job.place_of, wanted)
-    return [file for file in found if file.named or not file.path.startswith(tables)]
+    return [file for file in found if file.named or not without_links(file.path).startswith(tables)]
 
 
 def run(job: Job, wanted: Sequence[str], tell: Tell) -> Result:
     """Read what is new in these logs. A file that changes under our hands is looked at again."""
     clean(job.writer)
-    result = Result()
-    for last_try in range(TRIES - 1, -1, -1):
+    result: Result | None = None
+    for tries_left in range(TRIES - 1, -1, -1):
         plan = make_plan(job, logs_for(job, wanted))
-        result = Result(result.counts, result.examples, result.lost, tuple(plan.left), plan.already)
+        # what an earlier try has read counts as read, and not as read before
+        result = replace(result or Result(already=plan.already), left=tuple(plan.left))
         refuse_if_no_logs(plan, result)
         try:
-            return read_plan(job, plan, result, tell)
+            for outcome in read_plan(job, plan, tell):
+                result = result.with_batch(outcome)
+            break
         except ChangedError:
-            if not last_try:
+            if not tries_left:
                 raise
+    assert result is not None
     return result
 
 
@@ -75,7 +79,8 @@ def make_plan(job: Job, files: Iterable[LogFile]) -> Plan:
     return planner.plan(contents, known_files(job.spark, job.writer.snapshot(), contents))
 
 
-def read_plan(job: Job, plan: Plan, result: Result, tell: Tell) -> Result:
+def read_plan(job: Job, plan: Plan, tell: Tell) -> Iterator[Outcome]:
+    """Batch after batch; what came out of each is in the tables when it is told."""
     weight = sum(reading.weight for reading in plan.readings)
     watch = Watch(job.spark, tell, len(plan.readings), weight)
     for batch in plan.batches():
@@ -83,8 +88,7 @@ def read_plan(job: Job, plan: Plan, result: Result, tell: Tell) -> Result:
         with watch.batch([reading.stored for reading in batch], heavy):
             outcome = read_batch(job, batch)
         watch.finished(len(batch), heavy, outcome.counts.lines)
-        result = result.with_batch(outcome)
-    return result
+        yield outcome
 
 
 def refuse_if_no_logs(plan: Plan, result: Result) -> None:
