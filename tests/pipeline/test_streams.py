@@ -133,6 +133,7 @@ def test_a_log_that_is_never_as_it_was_listed_ends_the_stream(
 
 
 TOPIC = Topic.parse("kafka://localhost:9092/logs")
+ID = TOPIC.id_in("kX3")
 
 
 def messages(spark: SparkSession, values: list[str], first: int = 0) -> DataFrame:
@@ -147,12 +148,12 @@ def test_a_batch_of_a_topic_counts_once_however_often_spark_runs_it(
     tables = tmp_path / "tables"
     values = [line(number) for number in range(20)]
     with job(spark, tables) as a_job:
-        stream = TopicStream(a_job, TOPIC, lambda _: None)
+        stream = TopicStream(a_job, TOPIC, lambda _: None, ID)
         for _ in range(2):
             stream._read_batch(messages(spark, [*values[:12], "odd"]), 0)
         for _ in range(2):
             stream._read_batch(messages(spark, values[12:], 13), 1)
-        assert a_job.writer.snapshot().streams == {TOPIC.id: 1}
+        assert a_job.writer.snapshot().streams == {ID: 1}
     read(spark, tmp_path / "batch", put(tmp_path / "a.log", lines(20)))
     assert sums(tables) == sums(tmp_path / "batch")
     assert [row[1:3] for row in rows(tables, "rejects")] == [("kafka://localhost:9092/logs/0", 12)]
@@ -165,7 +166,7 @@ def test_a_partition_may_hold_lines_of_many_brokers(spark: SparkSession, tmp_pat
     with job(spark, tables) as a_job:
         note(a_job, '{"logs":{"0":10}}')
         told: list[Outcome] = []
-        TopicStream(a_job, topic, told.append)._read_batch(messages(spark, values), 0)
+        TopicStream(a_job, topic, told.append, ID)._read_batch(messages(spark, values), 0)
     assert [(it.counts.files, it.counts.requests, it.lost) for it in told] == [(1, 10, ())]
     names = [column.name for column in TABLES["usage"].columns]
     assert {row[names.index("broker")] for row in rows(tables, "usage")} == {"b0", "b1", "b2"}
@@ -176,13 +177,13 @@ def test_a_stream_of_a_topic_cleans_up_as_it_goes(spark: SparkSession, tmp_path:
         store = a_job.writer.store
         store.write("parts/0000000009-dead/usage/a.parquet", b"x")
         make_old(tmp_path / "tables/parts/0000000009-dead/usage/a.parquet", 7200)
-        TopicStream(a_job, TOPIC, lambda _: None)._read_batch(messages(spark, [line(1)]), 0)
+        TopicStream(a_job, TOPIC, lambda _: None, ID)._read_batch(messages(spark, [line(1)]), 0)
         assert store.list("parts/0000000009-dead") == []
 
 
 def note(a_job: Job, end: str) -> None:
     """What Spark notes before a batch: where the topic begins, and where the batch ends."""
-    notes = f"streams/{TOPIC.id}"
+    notes = f"streams/{ID}"
     a_job.writer.store.write(f"{notes}/sources/0/0", b'v1\n{"logs":{"0":0}}')
     a_job.writer.store.write(f"{notes}/offsets/0", f"v1\n{{}}\n{end}".encode())
 
@@ -192,7 +193,7 @@ def test_a_record_that_is_no_line_stops_the_batch(spark: SparkSession, tmp_path:
     with job(spark, tables) as a_job:
         note(a_job, '{"logs":{"0":3}}')
         told: list[Outcome] = []
-        stream = TopicStream(a_job, TOPIC, told.append)
+        stream = TopicStream(a_job, TOPIC, told.append, ID)
         two = messages(spark, [line(1), line(2)])
         half = replace(a_job.recipe, sum_lines=lambda lines: a_job.recipe.sum_lines(lines.limit(1)))
         stream.job = replace(a_job, recipe=half)
@@ -207,7 +208,7 @@ def test_a_record_that_is_no_line_stops_the_batch(spark: SparkSession, tmp_path:
 
 def test_without_its_notes_a_stream_is_not_begun_again(spark: SparkSession, tmp_path: Path) -> None:
     with job(spark, tmp_path / "tables") as a_job:
-        stream = TopicStream(a_job, TOPIC, lambda _: None)
+        stream = TopicStream(a_job, TOPIC, lambda _: None, ID)
         stream._read_batch(messages(spark, [line(1)]), 0)
         with pytest.raises(TablesError, match="the stream's notes"):
             stream.start(None)
@@ -250,13 +251,19 @@ def test_a_topic_is_found_by_any_of_its_brokers(bootstrap: str) -> None:
     assert (topic.bootstrap, topic.name) == (bootstrap, "request.logs_1")
 
 
+def test_a_topic_is_known_by_its_cluster_whichever_broker_is_asked() -> None:
+    one, other = (Topic.parse(f"kafka://{it}/logs") for it in ("b1:9092,b2:9092", "b2:9092"))
+    assert one.id_in("kX3") == other.id_in("kX3") != one.id_in("another")
+    assert one.id_in(None) != other.id_in(None)
+
+
 def test_streams_stay_known_through_compaction(spark: SparkSession, tmp_path: Path) -> None:
     from rollcall.pipeline.compact import compact
 
     with job(spark, tmp_path / "tables") as a_job:
-        stream = TopicStream(a_job, TOPIC, lambda _: None)
+        stream = TopicStream(a_job, TOPIC, lambda _: None, ID)
         stream._read_batch(messages(spark, [line(1)]), 4)
         compact(spark, a_job.writer)
         stream._read_batch(messages(spark, [line(1)]), 4)
     assert requests(tmp_path / "tables") == 1
-    assert read_tables(LocalStore(tmp_path / "tables")).streams == {TOPIC.id: 4}
+    assert read_tables(LocalStore(tmp_path / "tables")).streams == {ID: 4}

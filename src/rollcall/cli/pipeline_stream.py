@@ -123,13 +123,14 @@ def _stream_folder(
 def _stream_topic(
     job: Job, topic: Topic, seconds: float | None, line: ProgressLine, stop: threading.Event
 ) -> None:
-    from rollcall.pipeline.topic_stream import TopicStream
+    from rollcall.pipeline.topic_stream import TopicStream, kafka_cluster
 
     def told(outcome: Outcome) -> None:
         with line.aside():
             print_batch(outcome, mark="")
 
-    TopicStream(job, topic, told).until(stop, seconds)
+    known_as = topic.id_in(kafka_cluster(job.spark, topic))
+    TopicStream(job, topic, told, known_as).until(stop, seconds)
 
 
 def _connector(packages: str | None, settings: SessionConfig) -> tuple[str, ...]:

@@ -45,9 +45,10 @@ class Topic:
     def address(self) -> str:
         return f"kafka://{self.bootstrap}/{self.name}"
 
-    @property
-    def id(self) -> str:
-        digest = hashlib.sha256(self.address.encode()).hexdigest()[:8]
+    def id_in(self, cluster: str | None) -> str:
+        """What it is known by: its name and its Kafka cluster's id, whichever broker is asked. A
+        cluster that tells none (before 0.10.1) is known by the brokers that were named."""
+        digest = hashlib.sha256((cluster or self.bootstrap).encode()).hexdigest()[:8]
         return f"{self.name}-{digest}"
 
 

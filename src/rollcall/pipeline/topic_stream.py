@@ -11,10 +11,12 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark import __version__ as spark_version
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.storagelevel import StorageLevel
@@ -47,6 +49,8 @@ class TopicStream:
     job: Job
     topic: Topic
     told: Callable[[Outcome], None]
+    id: str
+    """What the stream is known by in manifests and notes."""
     _failure: RollcallError | None = None
     """Why a batch failed: Spark would tell it in its own words."""
     _cleaner: Cleaner = field(init=False)
@@ -57,7 +61,7 @@ class TopicStream:
     def start(self, seconds: float | None) -> StreamingQuery:
         """Begin to read; None: what is there now, and then stop."""
         self._check_notes()
-        checkpoint = f"{self.job.writer.store.address}/{STREAMS}/{self.topic.id}"
+        checkpoint = f"{self.job.writer.store.address}/{STREAMS}/{self.id}"
         source = self.job.spark.readStream.format("kafka").options(
             **{
                 "kafka.bootstrap.servers": self.topic.bootstrap,
@@ -86,18 +90,18 @@ class TopicStream:
             while query.isActive and not stop.wait(POLL_SECONDS):
                 pass
             if (error := query.exception()) is not None:
-                raise self._failure or self._explain(error)
+                raise self._failure or ended(self.topic, str(error))
         finally:
             query.stop()
 
     def _check_notes(self) -> None:
         """A stream that was read without its notes would be read from the beginning again."""
         known = self.job.writer.snapshot().streams
-        notes = self.job.writer.store.list(f"{STREAMS}/{self.topic.id}")
-        if self.topic.id in known and not notes:
+        notes = self.job.writer.store.list(f"{STREAMS}/{self.id}")
+        if self.id in known and not notes:
             raise TablesError(
                 f"lines of {self.topic.address} are in the tables, but the stream's notes on how "
-                f"far it came ({STREAMS}/{self.topic.id}) are gone",
+                f"far it came ({STREAMS}/{self.id}) are gone",
                 hint="restore that folder, or start new tables: all lines would count again",
             )
 
@@ -111,7 +115,7 @@ class TopicStream:
     def _read_batch(self, rows: DataFrame, batch: int) -> None:
         self._cleaner.clean_if_due()
         snapshot = self.job.writer.snapshot()
-        if batch <= snapshot.streams.get(self.topic.id, -1):
+        if batch <= snapshot.streams.get(self.id, -1):
             return
         lines = topic_lines(rows, self.topic, cluster=self.job.cluster, broker=self.job.broker)
         attempt = Attempt.begin(snapshot.next_number)
@@ -135,7 +139,7 @@ class TopicStream:
 
         lines = {int(row["file"].rpartition("/")[2]): row["lines"] for row in counted}
         store = self.job.writer.store
-        offsets = noted_offsets(store, f"{STREAMS}/{self.topic.id}", self.topic.name, batch)
+        offsets = noted_offsets(store, f"{STREAMS}/{self.id}", self.topic.name, batch)
         empty = check_records(lines, offsets, recount)
         return [
             (f"{self.topic.address}/{partition}", f"{count} offsets hold no record")
@@ -174,7 +178,7 @@ class TopicStream:
                 parts=parts,
                 counts=counts,
                 sources=(self.topic.address,),
-                streams={self.topic.id: batch},
+                streams={self.id: batch},
             )
         )
         return Outcome(counts, examples, tuple(empty))
@@ -190,13 +194,36 @@ class TopicStream:
         ]
         return small_frame(self.job.spark, columns, rows)
 
-    def _explain(self, error: Exception) -> Exception:
-        first = next(iter(str(error).splitlines()), "")
-        return SourceError(
-            f"the stream of {self.topic.address} ended: {first[:300]}",
-            hint="is the broker up, and does the topic exist? run the same command again: it goes "
-            "on where it stopped, and counts nothing twice",
-        )
+
+def ended(topic: Topic, why: str) -> SourceError:
+    first = next(iter(why.splitlines()), "")
+    return SourceError(
+        f"the stream of {topic.address} ended: {first[:300]}",
+        hint="is the broker up, and does the topic exist? run the same command again: it goes "
+        "on where it stopped, and counts nothing twice",
+    )
+
+
+def kafka_cluster(spark: SparkSession, topic: Topic) -> str | None:
+    """The id of the Kafka cluster that the topic is of, as its brokers tell it."""
+    java: Any = spark._jvm
+    settings = java.java.util.Properties()
+    settings.put("bootstrap.servers", topic.bootstrap)
+    for name, value in topic.options:
+        settings.put(name.removeprefix("kafka."), value)
+    try:
+        admin = java.org.apache.kafka.clients.admin.Admin.create(settings)
+    except TypeError as error:  # what py4j makes of a class that is not there
+        raise no_connector(topic, error) from error
+    except Py4JJavaError as error:
+        raise ended(topic, error.java_exception.toString()) from error
+    try:
+        found = admin.describeCluster().clusterId().get()
+    except Py4JJavaError as error:
+        raise ended(topic, error.java_exception.toString()) from error
+    finally:
+        admin.close()
+    return None if found is None else str(found)
 
 
 def connector() -> str:
