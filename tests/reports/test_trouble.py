@@ -81,6 +81,18 @@ def test_floods_are_rates_of_one_hour(tmp_path: Path, api: str, kind: Kind) -> N
     assert kinds(found(tmp_path / "spread", spread)) == set()
 
 
+@pytest.mark.parametrize("totals", [False, True], ids=["batches", "compactions"])
+def test_a_flood_is_one_however_many_batches_its_hour_was_read_in(
+    tmp_path: Path, totals: bool
+) -> None:
+    folder = calm().write(tmp_path / "tables", totals=totals)
+    for number in range(2, 6):
+        made = Made().use("Metadata", 3, RDKAFKA, requests=250, days=[1], client_id="restless")
+        made.write_more(folder, number, totals=totals)
+    (it,) = trouble(folder).complaints
+    assert (it.kind, it.rate) == (Kind.METADATA_FLOOD, 1000)
+
+
 def test_errors_are_a_share_of_the_answers_that_could_be_read(tmp_path: Path) -> None:
     made = Made().use("Fetch", 11, RDKAFKA, requests=1000, answered=100, errors=10)
     (it,) = found(tmp_path, made).complaints

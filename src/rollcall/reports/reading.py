@@ -33,7 +33,7 @@ from rollcall.tables.totals import (
     SOURCES,
     total,
 )
-from rollcall.tables.views import select, text
+from rollcall.tables.views import merge, select, text
 
 if TYPE_CHECKING:
     import duckdb
@@ -137,21 +137,32 @@ class Reader:
 
     def _left(self, table: Table, where: str = "true") -> list[str]:
         """Totals that compactions left."""
-        files = self._files(self.snapshot.live, table)
+        files = self._files(self._totalled(table), table)
         return [f"(FROM {files} WHERE {where})"] if files else []
 
     def _cut(self, table: Table, ends: Sequence[Span]) -> list[str]:
         """Totals of the ends of the window, of what compactions added up in larger pieces."""
-        having = [it for it in self.snapshot.live if table.name in it.parts]
-        files = self._files(having, SOURCES[table.name]) if ends else ""
+        files = self._files(self._totalled(table), SOURCES[table.name]) if ends else ""
         where = f"{self.window()} AND ({_within(ends, 'hour')})"
         return [total(table, f"(FROM {files} WHERE {where})")] if files else []
 
     def _summed(self, table: Table, where: str = "true") -> list[str]:
-        """Totals of what no compaction added up."""
-        others = [it for it in self.snapshot.live if table.name not in it.parts]
-        files = self._files(others, SOURCES[table.name])
-        return [total(table, f"(FROM {files} WHERE {where})")] if files else []
+        """Totals of all else."""
+        totalled, source = self._totalled(table), SOURCES[table.name]
+        others = [it for it in self.snapshot.live if it not in totalled]
+        files = self._files(others, source)
+        if not files:
+            return []
+        rows = f"(FROM {files} WHERE {where})"
+        if len(others) > 1 and _has_rate(table):  # an hour may be in several
+            rows = f"({merge(source, rows)})"
+        return [total(table, rows)]
+
+    def _totalled(self, table: Table) -> list[Manifest]:
+        """Those whose totals are taken as they are. Of rates, the first only, into which all before
+        it was merged: what came since may hold parts of the same hour."""
+        live = [it for it in self.snapshot.live if table.name in it.parts]
+        return live[:1] if _has_rate(table) else live
 
     def _union(self, table: Table, queries: Sequence[str]) -> str:
         """With no rows if there is nothing to ask."""
@@ -230,6 +241,10 @@ def _explained(where: str) -> Iterator[None]:
             f"the tables in {where} cannot be read: {what}",
             hint="run it again; if it stays, a file was changed or removed by something else",
         ) from error
+
+
+def _has_rate(table: Table) -> bool:
+    return any(column.name == "peak" for column in table.columns)
 
 
 def _read(files: Sequence[str]) -> str:
