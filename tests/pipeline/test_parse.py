@@ -399,3 +399,24 @@ def test_a_layout_can_be_given(parse: Parse, pattern: str) -> None:
     assert rows[0]["client_id"] == chosen
     assert rows[1]["software_name"] == "librdkafka"
     assert rows[0]["time"].replace(microsecond=0) == datetime(2026, 3, 1, 10, 20, 30)  # noqa: DTZ001
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
+def test_a_date_that_no_broker_writes_is_none(parse: Parse, zone: str) -> None:
+    dates = [
+        *("2026", "2026-11", "2026-1-1", "202615", "12345-01-1", "999999-1-1"),
+        *("0000-01-01", "0001-01-01", "1969-12-30", "9999-12-31"),
+    ]
+    good = json_line()
+    damaged = parse(*(good.replace(good[1:11], date, 1) for date in dates), time_zone=zone)
+    assert {(row["outcome"], row["reason"], row["time"]) for row in damaged} == {
+        (REJECTED, parse_frame.NO_START, None)
+    }
+    others = parse(*(f"[{date} 00:00:00,000] DEBUG x (a.b)" for date in dates), time_zone=zone)
+    assert {row["outcome"] for row in others} == {SKIPPED}
+
+
+def test_a_client_id_may_repeat_what_a_head_may_hold(parse: Parse) -> None:
+    head = "Completed request:Name:LeaderAndIsrRequest;Version:0;"
+    (row,) = parse(f"{START} DEBUG {head}{'Controller:1;' * 2400}{END}")
+    assert row["outcome"] == REJECTED

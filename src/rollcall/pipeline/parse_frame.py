@@ -30,6 +30,8 @@ PLAIN_WORDS = 6
 CLOCK = ((1, 2), (4, 2), (7, 2), (10, 3))
 """Where hours, minutes, seconds and milliseconds are in `HH:mm:ss,SSS]`."""
 DAY_US = 86_400_000_000
+LAST_DAY = 2_932_895
+"""Since 1970: two days before the end of the year 9999, with which calendars end."""
 
 NO_END = (
     "it does not end in the logger's name: a newline in a client id or topic has split it, "
@@ -120,20 +122,31 @@ def less_offset(framed: DataFrame, layout: Layout) -> DataFrame:
     digits = F.rpad(F.translate("offset", ":Z", ""), 5, "0").try_cast("int")
     hours, minutes = (digits / 100).cast("bigint"), digits % 100
     ahead = F.coalesce(hours * 60 + minutes, F.lit(0)) * 60_000_000
-    return framed.withColumn("instant", F.col("instant") - ahead).drop("offset")
+    moved = framed.withColumn("instant", F.col("instant") - ahead).drop("offset")
+    return moved.transform(within_calendar)
+
+
+def within_calendar(framed: DataFrame) -> DataFrame:
+    """A time that no broker wrote is none, be the line damaged or forged."""
+    instant = F.col("instant")
+    return framed.withColumn("instant", F.when(instant.between(0, LAST_DAY * DAY_US), instant))
 
 
 def with_instant(framed: DataFrame, zone: str) -> DataFrame:
     """Microseconds of `[yyyy-MM-dd HH:mm:ss,SSS] LEVEL `, null if the line does not begin so."""
     date, time = F.col("date"), F.col("time")
-    looks = F.col("level").isNotNull() & date.startswith("[") & time.endswith("]")
+    # a cast to a date would also take a year alone, and one of seven digits
+    is_date = date.startswith("[") & (F.octet_length(date) == len("[yyyy-MM-dd"))
+    is_time = time.endswith("]") & (F.octet_length(time) == len("HH:mm:ss,SSS]"))
+    looks = F.col("level").isNotNull() & is_date & is_time
     if zone != "UTC":
         check_zone(framed.sparkSession, zone)
-        return framed.withColumn("instant", F.when(looks, instant_in(zone)))
+        read = framed.withColumn("instant", F.when(looks, instant_in(zone)))
+        return read.transform(within_calendar)
     clock = F.concat(*(cut_bytes(time, start, size) for start, size in CLOCK)).try_cast("int")
     day = F.unix_date(cut_bytes(date, 2, 10).try_cast("date")).cast("bigint")
     return (
-        framed.withColumn("clock", F.when(looks & (F.octet_length(time) == 13), clock))
+        framed.withColumn("clock", F.when(looks, clock))
         .withColumn("day", F.when(F.col("clock") >= 0, day))
         .withColumn("instant", instant_in_utc())
     )
@@ -147,7 +160,8 @@ def instant_in_utc() -> Column:
     )
     of_day = ((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + millis * 1_000
     is_time = (hours < 24) & (minutes < 60) & (seconds < 60)
-    return F.when(is_time, F.col("day") * DAY_US + of_day)
+    is_day = F.col("day").between(0, LAST_DAY - 1)
+    return F.when(is_time & is_day, F.col("day") * DAY_US + of_day)
 
 
 def check_zone(spark: SparkSession, zone: str) -> None:

@@ -49,7 +49,7 @@ HEADS = [
     # 0.9 to 0.11
     rf"\{{api_key=({INT}),api_version=({INT}),correlation_id={INT},client_id=(.*?)\}} -- {BODY}",
     *(
-        rf"Name: ?({name}); ?Version: ?({INT});(?: ?Controller\w*: ?{INT};)* ?"
+        rf"Name: ?({name}); ?Version: ?({INT});(?: ?Controller\w*: ?{INT};){{0,2}} ?"
         rf"CorrelationId: ?{INT}; ?ClientId: ?(.*?){after}"
         for name, after in AFTER_CLIENT_ID.items()
     ),
