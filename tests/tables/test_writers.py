@@ -169,3 +169,16 @@ def test_the_heart_beats(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> 
         while not beat.exists():
             assert time.monotonic() < deadline
             time.sleep(0.01)
+
+
+def test_a_process_of_another_user_is_the_writer_only_if_it_began_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "kill", refuse)
+    assert writers.is_running(os.getpid(), writers.process_mark())
+    assert not writers.is_running(os.getpid(), "another boot 7")
+    monkeypatch.setattr(writers, "process_mark", lambda _: "")  # where /proc is hidden
+    assert writers.is_running(os.getpid(), "another boot 7")

@@ -157,8 +157,8 @@ def is_running(pid: int, mark: str) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:
-        return True
+    except PermissionError:  # another user's, whose mark can be read, too, unless /proc hides it
+        return process_mark(pid) in ("", mark)
     return process_mark(pid) == mark
 
 
