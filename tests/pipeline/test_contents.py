@@ -63,6 +63,7 @@ def test_one_more_line_is_another_fingerprint_but_the_same_head(tmp_path: Path) 
         (lines(1).encode() + b"\x00" * 9999 + lines(1).encode(), None),
         (line(1, client="\x00").replace("\\u0000", "\x00").encode(), None),
         (b"kafka-request.log".ljust(257, b"\x00") + b"ustar" + lines(1).encode(), "a tar archive"),
+        (f"{line(1)[:120].ljust(257, '-')}ustar{line(2)}\n".encode(), None),  # a client's id
         (bytes(range(1, 32)) * 9, "a binary file"),
         (b"[2026-03-01 10:00:00,000] INFO text\n", None),
         ("\ufeff[2026-03-01] caf\u00e9 \U0001f600\r\n".encode(), None),

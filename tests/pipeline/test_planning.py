@@ -1,5 +1,6 @@
 """Which files are read, and from where on. What a run would do, without Spark."""
 
+import gzip
 import os
 import time
 from dataclasses import replace
@@ -11,7 +12,7 @@ from rollcall.pipeline.errors import SourceError
 from rollcall.pipeline.places import LocalPlace
 from rollcall.pipeline.planning import KnownFile, Plan, Planner
 from rollcall.pipeline.run import find_logs
-from tests.pipeline.running import lines, put
+from tests.pipeline.running import lines, make_old, put
 
 PLACE = LocalPlace()
 
@@ -188,6 +189,65 @@ def test_of_copies_in_one_folder_one_is_read(tmp_path: Path, count: int) -> None
     put(tmp_path / "earlier.log", lines(count - 1))
     done = plan(tmp_path)
     assert (names(done), done.already) == (["a.log.1"], 3)
+
+
+@pytest.mark.parametrize("kept", [40, 150], ids=["short", "longer than 64 KB"])
+def test_of_a_gzip_and_a_plain_copy_that_was_cut_off_the_gzip_is_read(
+    tmp_path: Path, kept: int
+) -> None:
+    put(tmp_path / "whole.log.gz", lines(500))
+    put(tmp_path / "cut.log", lines(kept))
+    done = plan(tmp_path)
+    assert (names(done), done.already, done.unsure) == (["whole.log.gz"], 1, ())
+
+
+def test_a_gzip_that_may_hold_more_than_it_tells_is_looked_at_again(tmp_path: Path) -> None:
+    members = [gzip.compress(lines(250, first=first).encode()) for first in (0, 250)]
+    packed = tmp_path / "whole.log.gz"
+    packed.write_bytes(b"".join(members))
+    make_old(packed)
+    put(tmp_path / "cut.log", lines(400))
+    done = plan(tmp_path)
+    assert (names(done), done.already, done.unsure) == (["cut.log"], 0, (str(packed),))
+    again = plan(tmp_path, known=as_known(done))
+    assert (names(again), again.already, again.unsure) == (["whole.log.gz"], 1, ())
+
+
+def test_a_gzip_that_grew_by_as_much_as_was_read_is_read_on(tmp_path: Path) -> None:
+    packed = put(tmp_path / "a.log.gz", lines(200))
+    size = packed.stat().st_size
+    length = len(lines(200))
+    (row,) = as_known(plan(packed))
+    known = [replace(row, bytes=length, stored_bytes=size)]
+    assert plan(packed, known=known).already == 1
+    packed.write_bytes(packed.read_bytes() + gzip.compress(lines(200, first=200).encode()))
+    make_old(packed)
+    (reading,) = plan(packed, known=known).readings
+    assert reading.start == length
+
+
+def test_half_a_last_line_of_a_log_that_is_settled_is_told(tmp_path: Path) -> None:
+    done = plan(put(tmp_path / "a.log", lines(3) + "half"))
+    assert names(done) == ["a.log"]
+    (left,) = done.left
+    assert left.why == "its last 4 bytes are no whole line yet, and wait for the rest of it"
+    assert plan(put(tmp_path / "b.log", lines(3) + "half", age=5.0)).left == ()
+
+
+def test_a_log_from_far_in_the_future_is_not_still_written(tmp_path: Path) -> None:
+    put(tmp_path / "soon.log", lines(3), age=-30.0)
+    put(tmp_path / "set.log", lines(3, first=9), age=-9e6)
+    done = plan(tmp_path)
+    assert (names(done), [Path(left.path).name for left in done.left]) == (
+        ["set.log"],
+        ["soon.log"],
+    )
+
+
+def test_a_name_that_is_no_utf_8_is_copied(tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.log"))
+    (reading,) = plan(put(path, lines(3))).readings
+    assert reading.copy
 
 
 def test_files_with_the_same_first_line_may_differ_later(tmp_path: Path) -> None:

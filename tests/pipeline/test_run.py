@@ -1,6 +1,7 @@
 """Runs of the pipeline on Spark: each line counts once, whatever became of its file."""
 
 import gzip
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from rollcall.pipeline.errors import NotALogError, PipelineError
+from rollcall.pipeline.batch import Job, Outcome, read_batch
+from rollcall.pipeline.errors import ChangedError, NotALogError, PipelineError
 from rollcall.pipeline.inputs import Input, prepare
+from rollcall.pipeline.planning import Reading
 from rollcall.pipeline.recipes import request_logs
 from rollcall.pipeline.settings import SourceSettings
 from rollcall.tables.columns import TABLES
@@ -85,6 +88,37 @@ def test_a_log_that_grows_is_continued_and_half_a_line_waits_until_it_is_whole(
     whole = tmp_path / "whole"
     read(spark, whole, put(tmp_path / "copy.log", text))
     assert sums(tables) == sums(whole)
+
+
+def test_tables_among_the_logs_are_no_logs_wherever_they_are_reached_from(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    put(tmp_path / "data" / "a.log", lines(10))
+    (tmp_path / "link").symlink_to(tmp_path / "data")
+    for tables in (tmp_path / "data" / "tables", tmp_path / "data" / "others"):
+        assert read(spark, tables, tmp_path / "link").counts.requests == 10
+        again = read(spark, tables, tmp_path / "link")
+        assert (again.already, again.counts.files, again.left) == (1, 0, ())
+
+
+def test_what_was_read_before_a_log_changed_is_told_as_read(
+    spark: SparkSession, tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[str] = []
+
+    def change_once(job: Job, readings: Sequence[Reading]) -> Outcome:
+        tries.extend(Path(reading.path).name for reading in readings)
+        if tries == ["a.log", "b.log"]:
+            raise ChangedError("b.log changed while it was read")
+        return read_batch(job, readings)
+
+    monkeypatch.setattr("rollcall.pipeline.planning.BATCH_FILES", 1)
+    monkeypatch.setattr("rollcall.pipeline.run.read_batch", change_once)
+    for first, name in ((0, "a.log"), (50, "b.log")):
+        put(tmp_path / name, lines(10, first=first))
+    result = read(spark, tables, tmp_path / "*.log")
+    assert tries == ["a.log", "b.log", "b.log"]
+    assert (result.counts.files, result.counts.lines, result.already) == (2, 20, 0)
 
 
 def test_a_gzip_that_breaks_off_keeps_its_good_lines_and_tells_the_loss(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from pyspark.sql import DataFrame, SparkSession
@@ -65,6 +65,8 @@ class Outcome:
     examples: tuple[Example, ...] = ()
     lost: tuple[tuple[str, str], ...] = ()
     """Files of which something could not be read, and what."""
+    already: int = 0
+    """Files that turned out to hold nothing new."""
 
 
 def read_batch(job: Job, readings: Sequence[Reading]) -> Outcome:
@@ -72,11 +74,12 @@ def read_batch(job: Job, readings: Sequence[Reading]) -> Outcome:
     attempt = Attempt.begin(job.writer.snapshot().next_number)
     try:
         inputs = prepare(readings, job.place_of, job.writer.store, attempt.staging)
+        already = len(readings) - len(inputs)
         if not inputs:
-            return Outcome()
+            return Outcome(already=already)
         try:
             with planned_once(job.spark, sum(reading.weight for reading in readings)):
-                return _sum_and_commit(job, attempt, inputs)
+                return replace(_sum_and_commit(job, attempt, inputs), already=already)
         except BrokenInputError:
             broken = find_broken(readings, job.place_of)
             if not broken:

@@ -229,7 +229,8 @@ def _looks_like(head: bytes) -> str | None:
     for magic, name in LOOKS:
         if head.startswith(magic):
             return name
-    if head.startswith(TAR, TAR_AT):
+    # a name comes first, and what is left of its 100 bytes is empty: no client writes there
+    if head.startswith(TAR, TAR_AT) and b"\x00" in head[:100]:
         return "a tar archive"
     if REQUEST_MARK in head:  # a client may have any byte in its id, and must not hide the others
         return None

@@ -48,7 +48,7 @@ class FolderStream:
         finally:  # what is in the tables is told, also when a log changed behind it
             if result.counts.files:
                 self.told(result)
-        waiting = {left.path for left in plan.left}
+        waiting = {*(left.path for left in plan.left), *plan.unsure}
         self._seen = {file.path: file for file in files if file.path not in waiting}
         return result
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from urllib.parse import unquote
@@ -11,6 +10,8 @@ from rollcall.errors import ConfigError
 
 PATTERN = frozenset("?*[]{}\\:")
 """Spark takes these for a pattern, even where it is told not to; Hadoop has no colons in names."""
+SURROGATES = ("\ud800", "\udfff")
+"""What Python makes of bytes in a name that are no UTF-8."""
 SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:/")
 
 
@@ -34,11 +35,6 @@ def absolute(path: str) -> Path:
     return found.resolve() if found.name == ".." else found.parent.resolve() / found.name
 
 
-def without_links(path: str) -> str:
-    """The same wherever it was reached from; other file systems have no links that matter here."""
-    return os.path.realpath(path) if is_local(path) else path
-
-
 def told_by_spark(address: str) -> str:
     """The address that Spark was given, from the one it tells: `file:///a%20b` was `/a b`."""
     return given_to_spark(unquote(address))
@@ -58,6 +54,8 @@ def for_spark(path: str) -> str:
 
 def is_odd(path: str) -> bool:
     """Whether Spark would misread the path."""
+    if any(SURROGATES[0] <= letter <= SURROGATES[1] for letter in path):
+        return True
     rest = path.partition("://")[2].partition("/")[2] if SCHEME.match(path) else path
     return not PATTERN.isdisjoint(rest or path.partition(":/")[2])
 

@@ -88,6 +88,8 @@ class Plan:
     left: Sequence[Left] = ()
     already: int = 0
     """Files whose lines are all in the tables."""
+    unsure: Sequence[str] = ()
+    """Files that begin as one that is read, and may hold more: it shows when that one was read."""
 
     def batches(self) -> Iterator[list[Reading]]:
         batch: list[Reading] = []
@@ -105,9 +107,14 @@ def still_written(file: LogFile, now: float) -> str | None:
     """Why a file that was not given by name should be left alone for now."""
     if PurePosixPath(file.path).name == ACTIVE_NAME:
         return "still being written: it is the active log"
-    if now - file.modified < YOUNG_SECONDS:
+    if is_young(file, now):
         return "still being written: it changed within 2 minutes"
     return None
+
+
+def is_young(file: LogFile, now: float) -> bool:
+    """A time that is ahead may come from another clock; one that is far ahead was set."""
+    return abs(now - file.modified) < YOUNG_SECONDS
 
 
 @dataclass
@@ -128,7 +135,7 @@ class Planner:
             looks = pool.map(lambda file: look_at(self.place_of(file.path), file), settled)
             contents = list(looks)
         for content in contents:
-            if why := self._nothing_in(content):
+            if why := self._nothing_in(content) or self._half_a_line(content):
                 self.left.append(Left(content.file.path, why))
         return [content for content in contents if not self._nothing_in(content)]
 
@@ -141,28 +148,37 @@ class Planner:
             return "empty" if content.file.bytes == 0 else "it holds no whole line yet"
         return None
 
-    def plan(self, contents: Sequence[Content], known: Iterable[KnownFile]) -> Plan:
-        """What is new in them. Of two with the same lines, one is taken: the plain one, the longer.
+    def _half_a_line(self, content: Content) -> str | None:
+        """What a log ends in that nobody writes to any more."""
+        half = 0 if content.gzip else content.file.bytes - content.length
+        if not half or is_young(content.file, self.now):
+            return None
+        return f"its last {half:,} bytes are no whole line yet, and wait for the rest of it"
 
-        Should the other hold more after all (a gzip tells its length only when unpacked), the
-        next run finds what was added."""
+    def plan(self, contents: Sequence[Content], known: Iterable[KnownFile]) -> Plan:
+        """What is new in them. Of two with the same lines, one is taken: the longer, the plain one.
+        A gzip may be longer than it tells: one of several members tells the length of the last."""
         by_head: dict[str, list[KnownFile]] = {}
         for row in known:
             by_head.setdefault(row.head, []).append(row)
         taken: dict[str, list[Content]] = {}
         readings, already = [], 0
-        order = sorted(contents, key=lambda each: (each.gzip, -each.length, each.file.path))
+        unsure: list[str] = []
+        order = sorted(contents, key=lambda each: (-each.length, each.gzip, each.file.path))
         for content in order:
             others = taken.setdefault(content.head, [])
             rows = [row for row in by_head.get(content.head, ()) if self._begins_with(content, row)]
             reading = self._new_in(content, rows)
-            if reading is None or any(self._is_part_of(content, other) for other in others):
-                already += 1
-            else:
+            longer = next((it for it in others if self._is_part_of(content, it)), None)
+            if reading is not None and longer is None:
                 others.append(content)
                 readings.append(reading)
+            elif reading is not None and longer is not None and self._may_exceed(content, longer):
+                unsure.append(content.file.path)
+            else:
+                already += 1
         readings.sort(key=lambda reading: reading.path)
-        return Plan(readings, tuple(self.left), already)
+        return Plan(readings, tuple(self.left), already, tuple(unsure))
 
     def _begins_with(self, content: Content, row: KnownFile) -> bool:
         """Whether it begins with what was read; or is a copy of that, cut off early."""
@@ -175,6 +191,9 @@ class Planner:
         if content.first > longer.first:
             return False
         return is_same(content.fingerprint, self._beginning(longer, content.first))
+
+    def _may_exceed(self, content: Content, longer: Content) -> bool:
+        return content.gzip and content.whole is None and content.length != longer.length
 
     def _beginning(self, content: Content, length: int) -> str:
         """The fingerprint of its first bytes."""
@@ -196,7 +215,7 @@ class Planner:
         end = content.length
         if end <= start:
             return None
-        settled = end == file.bytes and self.now - file.modified >= YOUNG_SECONDS
+        settled = end == file.bytes and not is_young(file, self.now)
         odd = _has_odd_name(file) or file.path.lower().endswith(UNPACKED_BY_SPARK)
         return Reading(content, start, end, lines, copy=start > 0 or not settled or odd)
 
@@ -204,12 +223,15 @@ class Planner:
         if content.whole is not None:
             return content.whole <= start
         place = self.place_of(content.file.path)
-        same = [row for row in rows if row.stored_bytes == content.file.bytes]
-        if any(row.lost for row in same):  # it may be whole now, and as long as it was
+        last = max(rows, key=lambda row: row.bytes)
+        # it may be whole now, or have grown by a member: what it tells of its length is no proof
+        if last.lost or last.stored_bytes < content.file.bytes:
             return last_whole_line(place, content.file) <= start
-        return bool(same) or last_size(place, content.file) == start % ISIZE_RANGE
+        if any(row.stored_bytes == content.file.bytes for row in rows):
+            return True
+        return last_size(place, content.file) == start % ISIZE_RANGE
 
 
 def _has_odd_name(file: LogFile) -> bool:
-    """Spark passes over hidden files, and takes some names for patterns."""
+    """Spark passes over hidden files, takes some names for patterns, and knows none but UTF-8."""
     return PurePosixPath(file.path).name.startswith(("_", ".")) or is_odd(file.path)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from rollcall.pipeline.batch import Example, Job, Outcome, read_batch
 from rollcall.pipeline.errors import ChangedError, NotALogError
 from rollcall.pipeline.known import known_files
-from rollcall.pipeline.paths import without_links
 from rollcall.pipeline.places import LogFile, Place
 from rollcall.pipeline.planning import Left, Plan, Planner
 from rollcall.pipeline.progress import Tell, Watch
 from rollcall.tables.cleaning import clean
+from rollcall.tables.folder import FOLDERS, MARK
 from rollcall.tables.manifests import Counts
 
 TRIES = 3
@@ -33,6 +33,7 @@ class Result:
             counts=self.counts + outcome.counts,
             examples=tuple(examples.values()),
             lost=self.lost + outcome.lost,
+            already=self.already + outcome.already,
         )
 
 
@@ -47,29 +48,33 @@ def find_logs(place_of: Callable[[str], Place], wanted: Iterable[str]) -> list[L
 
 
 def logs_for(job: Job, wanted: Iterable[str]) -> list[LogFile]:
-    """Without the tables themselves, which may lie in the folder of the logs."""
-    tables = f"{without_links(job.writer.store.address).rstrip('/')}/"
+    """Without tables, these or others, which may lie in the folder of the logs."""
     found = find_logs(job.place_of, wanted)
-    return [file for file in found if file.named or not without_links(file.path).startswith(tables)]
+    marks = (file.path.removesuffix(MARK) for file in found if file.path.endswith(f"/{MARK}"))
+    own = tuple(f"{tables}{part}" for tables in marks for part in (MARK, *FOLDERS))
+    return [file for file in found if file.named or not file.path.startswith(own)]
 
 
 def run(job: Job, wanted: Sequence[str], tell: Tell) -> Result:
-    """Read what is new in these logs. A file that changes under our hands is looked at again."""
+    """Read what is new in these logs. A file that changes under our hands is looked at again, and
+    one that may hold more than another that was read."""
     clean(job.writer)
-    result: Result | None = None
+    result = Result()
     for tries_left in range(TRIES - 1, -1, -1):
         plan = make_plan(job, logs_for(job, wanted))
         # what an earlier try has read counts as read, and not as read before
-        result = replace(result or Result(already=plan.already), left=tuple(plan.left))
+        already = max(0, plan.already - result.counts.files)
+        result = replace(result, left=tuple(plan.left), already=already)
         refuse_if_no_logs(plan, result)
         try:
             for outcome in read_plan(job, plan, tell):
                 result = result.with_batch(outcome)
-            break
         except ChangedError:
             if not tries_left:
                 raise
-    assert result is not None
+        else:
+            if not plan.unsure:
+                break
     return result
 
 

@@ -8,6 +8,7 @@ leaves those out.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
@@ -86,7 +87,7 @@ def file_name(number: int) -> str:
 
 def number_of(name: str) -> int | None:
     stem = name.removesuffix(".json")
-    return int(stem) if stem != name and stem.isdecimal() else None
+    return int(stem) if stem != name and re.fullmatch(r"[0-9]{10,}", stem) else None
 
 
 def parse(content: bytes, name: str = "a manifest") -> Manifest | None:
