@@ -126,6 +126,13 @@ def test_a_damaged_line_is_rejected_and_the_others_are_read(
     assert row["answers"] == 2
 
 
+def test_a_range_may_end_anywhere(spark: SparkSession, tmp_path: Path) -> None:
+    highest = 2**31 - 1
+    text = told(0, api_versions={"ranges": {str(highest): [highest, highest]}})
+    counts = read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text))
+    assert (counts.skipped, counts.rejected) == (1, 0)
+
+
 @pytest.mark.parametrize("start", [2**63 - 1, -(2**63), 10**16])
 def test_536_4_a_start_time_beyond_the_calendar_is_none(
     spark: SparkSession, tmp_path: Path, start: int

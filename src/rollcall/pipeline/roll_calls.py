@@ -28,7 +28,10 @@ RANGES = """
     'min_version', get(entry.value, 0), 'max_version', get(entry.value, 1)
   )))
 """
-WHOLE = "forall(ranges, range -> range.api_key + range.min_version + range.max_version IS NOT NULL)"
+WHOLE = """
+  forall(ranges, range -> range.api_key IS NOT NULL AND range.min_version IS NOT NULL
+    AND range.max_version IS NOT NULL)
+"""
 
 
 def read_roll_calls(lines: DataFrame) -> DataFrame:
