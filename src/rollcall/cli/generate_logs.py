@@ -18,7 +18,6 @@ from rollcall.cli.spark import (
     STARTING,
     ConfOption,
     MasterOption,
-    is_local_path,
     local_store,
     need_spark,
     session_config,
@@ -26,6 +25,7 @@ from rollcall.cli.spark import (
 )
 from rollcall.cli.stopping import stoppable
 from rollcall.errors import ConfigError
+from rollcall.pipeline.paths import is_local
 
 if TYPE_CHECKING:
     from rollcall.pipeline.generate.job import Generated
@@ -76,7 +76,7 @@ def generate_logs(
     )
     config = session_config(master, conf or ())
     config = replace(config, small=settings.lines <= SMALL_LINES)
-    place = local_store(output).address if is_local_path(output) else output
+    place = local_store(output).address if is_local(output) else output
     with (
         stoppable(),
         ProgressLine(STARTING, quiet=as_json) as line,

@@ -7,8 +7,9 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rollcall import __version__
-from rollcall.cli.spark import is_local_path, local_store, places, spark_session, store_for
+from rollcall.cli.spark import local_store, places, spark_session, store_for
 from rollcall.cli.stopping import stoppable
+from rollcall.pipeline.paths import is_local
 from rollcall.tables.fresh import tables_to_write
 from rollcall.tables.writers import open_writer
 
@@ -38,7 +39,6 @@ def is_small(logs: Sequence[str]) -> bool:
 def weigh(logs: Sequence[str]) -> int | None:
     """The bytes of logs on this machine, None if some are elsewhere. They are looked for before
     Spark is started: what is missing is told at once."""
-    from rollcall.pipeline.paths import is_local
     from rollcall.pipeline.planning import GZIP_RATIO
     from rollcall.pipeline.run import find_logs
 
@@ -53,11 +53,11 @@ def open_job(config: SessionConfig, tables: str, doing: str, recipe: Recipe) -> 
     from rollcall.pipeline.batch import Job
     from rollcall.pipeline.paths import check_for_spark
 
-    check_for_spark(str(local_store(tables).root) if is_local_path(tables) else tables)
+    check_for_spark(str(local_store(tables).root) if is_local(tables) else tables)
     made_by = f"rollcall {__version__}"
     with ExitStack() as stack:
         stack.enter_context(stoppable())
-        if is_local_path(tables):  # a wrong folder is told before Spark is started
+        if is_local(tables):  # a wrong folder is told before Spark is started
             stack.enter_context(tables_to_write(local_store(tables), made_by))
         spark = stack.enter_context(spark_session(config))
         store = store_for(spark, tables)

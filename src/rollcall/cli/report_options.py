@@ -15,6 +15,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from rollcall.errors import ConfigError, RollcallError
+from rollcall.pipeline.paths import is_local, local_path
 from rollcall.reports.question import Question
 
 AGE = re.compile(r"(\d+)([dh])")
@@ -52,12 +53,12 @@ class Asked:
 
     @property
     def folder(self) -> Path:
-        if "://" in self.tables:
+        if not is_local(self.tables):
             raise RollcallError(
                 f"reports read tables from a local folder, and {self.tables} is none",
                 hint="copy the folder, or mount it",
             )
-        return Path(self.tables)
+        return Path(local_path(self.tables))
 
     @property
     def question(self) -> Question:

@@ -17,6 +17,7 @@ import typer
 
 from rollcall.cli.stopping import children_stay
 from rollcall.errors import ConfigError, RollcallError
+from rollcall.pipeline.paths import absolute, is_local, local_path
 from rollcall.tables.stores import LocalStore, Store
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _cache_folder() -> Path | None:
 @contextmanager
 def store_of(tables: str, conf: Sequence[str]) -> Iterator[Store]:
     """Where the tables are; only another file system than this machine's needs Java to be read."""
-    if is_local_path(tables):
+    if is_local(tables):
         yield local_store(tables)
         return
     need_spark()
@@ -96,22 +97,12 @@ def store_of(tables: str, conf: Sequence[str]) -> Iterator[Store]:
 
 
 def local_store(tables: str) -> LocalStore:
-    from urllib.parse import unquote, urlsplit
-
-    from rollcall.pipeline.paths import absolute
-
-    path = unquote(urlsplit(tables).path) if tables.startswith("file:/") else tables
-    return LocalStore(absolute(path))
-
-
-def is_local_path(path: str) -> bool:
-    return path.startswith("file:/") or re.match(r"[a-zA-Z][a-zA-Z0-9+.-]+:/", path) is None
+    return LocalStore(absolute(local_path(tables)))
 
 
 def places(spark: Any) -> Callable[[str], Place]:
     """Who can read a path; without Spark, only this machine's."""
     from rollcall.pipeline.hadoop import Hadoop, HadoopPlace
-    from rollcall.pipeline.paths import is_local
     from rollcall.pipeline.places import LocalPlace
 
     here = LocalPlace()
@@ -124,7 +115,7 @@ def places(spark: Any) -> Callable[[str], Place]:
 
 
 def store_for(spark: Any, tables: str) -> Store:
-    if is_local_path(tables):
+    if is_local(tables):
         return local_store(tables)
     from rollcall.pipeline.hadoop import Hadoop, HadoopStore
 
