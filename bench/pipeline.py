@@ -169,9 +169,11 @@ def same_tables(spark: SparkSession, paths: Sequence[str]) -> None:
     frames = recipe.frames(sums)
     with open_duckdb() as database:
         with_duckdb(database, paths)
-        for table in ("usage", "connections"):
-            names = [it[0] for it in database.execute(f"SELECT * FROM {table} LIMIT 0").description]
-            theirs = sorted(map(repr, database.execute(f"SELECT * FROM {table}").fetchall()))
+        for table in ("usage", "connections", "brokers"):
+            described = database.execute(f"SELECT * FROM {table} LIMIT 0").description
+            names = [it[0] for it in described if it[0] != "ranges"]
+            query = f"SELECT {', '.join(names)} FROM {table}"
+            theirs = sorted(map(repr, database.execute(query).fetchall()))
             ours = sorted(repr(tuple(row)) for row in frames[table].select(*names).collect())
             if ours != theirs:
                 differ = next((a, b) for a, b in zip(ours, theirs, strict=False) if a != b)
@@ -181,10 +183,6 @@ def same_tables(spark: SparkSession, paths: Sequence[str]) -> None:
         ours = sorted(tuple(row) for row in recipe.count_files(sums).select(*counts).collect())
         if ours != theirs:
             raise AssertionError(f"files: {ours}, and DuckDB read {theirs}")
-        answers = database.execute("SELECT sum(answers) FROM brokers").fetchone()
-        heard = frames["brokers"].selectExpr("sum(answers)").first()
-        if answers is None or heard is None or answers[0] != heard[0]:
-            raise AssertionError(f"brokers: {heard} answers, and DuckDB heard {answers}")
 
 
 def beside_duckdb(spark: SparkSession, paths: Sequence[str], rounds: int) -> tuple[Cost, Cost]:
@@ -195,7 +193,7 @@ def beside_duckdb(spark: SparkSession, paths: Sequence[str], rounds: int) -> tup
         for _ in range(WARM):
             with_duckdb(database, paths)
         for _ in range(rounds):
-            ours.append(timed(lambda: parse_and_sum(spark, paths), java_cpu(spark)))
+            ours.append(timed(lambda: parse_and_sum(spark, paths), spark_cpu(spark)))
             theirs.append(timed(lambda: with_duckdb(database, paths), own_cpu))
     return _cost(ours), _cost(theirs)
 
@@ -203,7 +201,7 @@ def beside_duckdb(spark: SparkSession, paths: Sequence[str], rounds: int) -> tup
 def rate(spark: SparkSession, paths: Sequence[str], json: Timing, rounds: int, lines: int) -> Row:
     warm_up(spark, paths, rounds)
     text = _cost(
-        [timed(lambda: parse_and_sum(spark, paths), java_cpu(spark)) for _ in range(rounds)]
+        [timed(lambda: parse_and_sum(spark, paths), spark_cpu(spark)) for _ in range(rounds)]
     ).seconds
     ours, theirs = lines / text.median, lines / json.median
     what = "lines per second, text form G"
@@ -299,12 +297,13 @@ def timed(run: Callable[[], object], cpu: Callable[[], float]) -> tuple[float, f
     return time.monotonic() - start, cpu() - used
 
 
-def java_cpu(spark: SparkSession) -> Callable[[], float]:
+def spark_cpu(spark: SparkSession) -> Callable[[], float]:
+    """That of Java, and of this process, which plans."""
     stat = Path(f"/proc/{java_pid(spark)}/stat")
 
     def used() -> float:
         fields = stat.read_text(encoding="ascii").rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS
+        return (int(fields[11]) + int(fields[12])) / _TICKS + own_cpu()
 
     return used
 
