@@ -142,6 +142,13 @@ def test_a_disk_that_is_full_is_told_in_a_line(body: str) -> None:
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_an_output_that_is_closed_is_no_fault(closed: str) -> None:
+    command = f"{sys.executable} -m rollcall protocol list {closed}"
+    result = subprocess.run(["sh", "-c", command], capture_output=True, check=False, timeout=60)
+    assert (result.returncode, result.stderr) == (0, b"")
+
+
 def test_a_character_that_the_encoding_lacks_is_escaped() -> None:
     result = act("print('caf\\u00e9 \\udc80')", PYTHONIOENCODING="ascii")
     assert (result.returncode, result.stdout) == (0, "caf\\xe9 \\udc80\n")

@@ -82,14 +82,25 @@ def test_an_early_manifest_that_does_not_tell_of_folding_is_read() -> None:
     assert manifests.parse(json.dumps(early).encode()) == manifest
 
 
-FOREIGN = json.dumps({**json.loads(Manifest(1, Kind.BATCH, 1).to_json()), "parts": []}).encode()
+GOOD = json.loads(Manifest(1, Kind.BATCH, 1).to_json())
+FOREIGN = [
+    json.dumps({**GOOD, **strange}).encode()
+    for strange in ({"parts": []}, {"covers": [1]}, {"counts": {"lines": "40"}})
+]
 
 
-@pytest.mark.parametrize("content", [b"[]", b"{}", b'{"number": 1, "kind": "theft"}', FOREIGN])
+@pytest.mark.parametrize("content", [b"[]", b"{}", b'{"number": 1, "kind": "theft"}', *FOREIGN])
 def test_a_manifest_of_something_else_is_an_error(store: LocalStore, content: bytes) -> None:
     store.create(manifests.file_name(1), content)
     with pytest.raises(TablesError, match=r"0000000001\.json is not what rollcall writes"):
         read_tables(store)
+
+
+def test_a_file_with_another_name_is_no_manifest(store: LocalStore) -> None:
+    with open_writer(store, "test") as writer:
+        commit(writer, {"rejects": []})
+    store.write("manifests/1.json", store.read(manifests.file_name(1)))
+    assert len(read_tables(store).manifests) == 1
 
 
 def test_counts_add_up_over_live_manifests(store: LocalStore) -> None:

@@ -14,7 +14,7 @@ import typer
 from rollcall.__main__ import INTERRUPTED
 from rollcall.cli.lazy import lazy_group
 from rollcall.cli.output import print_error
-from rollcall.cli.unwritten import NO_ROOM, drop_output, no_room
+from rollcall.cli.unwritten import NO_ROOM, drop_output, no_room, open_what_is_closed
 from rollcall.errors import ConfigError, RollcallError
 
 FAILED = 1
@@ -105,6 +105,7 @@ def rollcall(
 
 def main() -> None:
     """Run the command that `sys.argv` names, and exit."""
+    open_what_is_closed()
     _tolerate_any_text()
     try:
         try:

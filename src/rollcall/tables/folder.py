@@ -129,7 +129,7 @@ def check_mark(store: Store) -> None:
             f"there are no tables in {store.address}",
             hint="`rollcall pipeline run LOGS --tables DIR` makes them",
         ) from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, OverflowError, TypeError) as error:
         raise _not_ours(store, [MARK]) from error
     if layout != LAYOUT:
         who = mark.get("made_by", "another rollcall")

@@ -44,6 +44,11 @@ class Counts:
     rejected: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        numbers = (self.files, self.lines, self.requests, self.skipped, self.rejected)
+        if not all(isinstance(it, int) for it in (*numbers, *self.reasons.values())):
+            raise TypeError(f"{self} counts in something else than whole numbers")
+
     def __add__(self, other: Counts) -> Counts:
         reasons = dict(self.reasons)
         for reason, count in other.reasons.items():
@@ -98,7 +103,7 @@ def parse(content: bytes, name: str = "a manifest") -> Manifest | None:
         return None
     try:
         return _from_json(raw)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise TablesError(
             f"{name} is not what rollcall writes: {error!r}",
             hint="was the folder of tables changed by hand? restore it, or start new tables",

@@ -1,9 +1,11 @@
 """Who sends what when: every line has one file, one client and one step."""
 
 import itertools
+from datetime import datetime
 
 import pytest
 
+from rollcall.errors import ConfigError
 from rollcall.pipeline.generate.bodies import MARKS
 from rollcall.pipeline.generate.plan import GenerateSettings, Plan, cut_at_marks
 
@@ -26,6 +28,13 @@ def test_the_number_of_a_line_tells_its_file() -> None:
 def test_no_file_grows_beyond_what_one_task_should_write() -> None:
     settings = GenerateSettings(lines=900_000_000, brokers=12)
     assert settings.lines / settings.files <= 500_000
+
+
+def test_hours_behind_the_end_of_the_calendar_are_refused() -> None:
+    late = datetime(9999, 12, 29, 20)  # noqa: DTZ001 - as brokers log
+    assert GenerateSettings(lines=10, start=late, hours=4).hours_each == 4
+    with pytest.raises(ConfigError, match="5 hours from 9999-12-29 20:00 on end behind"):
+        GenerateSettings(lines=10, start=late, hours=5)
 
 
 def test_in_a_round_each_client_has_as_many_places_as_its_weight() -> None:

@@ -53,6 +53,8 @@ SHAPE = ((1, 1), (1, 1), (1, 2), (2, 2))
 SHARES = (600, 840, 940, 980, 995, 1000)
 """Of 1,000 lines, how many have this shape or one before it."""
 BROKERS_TOLD = 12
+LATEST = datetime(9999, 12, 30)  # noqa: DTZ001 - as brokers log
+"""No line of a later day is read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +74,12 @@ class GenerateSettings:
             raise ConfigError(f"--brokers is {self.brokers}", hint="use 1 to 10,000")
         if self.hours is not None and self.hours < 1:
             raise ConfigError(f"--hours is {self.hours}", hint="ask for 1 hour or more")
+        if self.hours_each > (LATEST - self.start).total_seconds() // 3600:
+            raise ConfigError(
+                f"{self.hours_each:,} hours from {self.start:%Y-%m-%d %H}:00 on end behind "
+                f"{LATEST:%Y-%m-%d}",
+                hint="use an earlier --start, or fewer --hours",
+            )
 
     @property
     def hours_each(self) -> int:
