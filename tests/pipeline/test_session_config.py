@@ -45,6 +45,12 @@ def test_what_the_user_sets_wins_and_adds_to_javas_options() -> None:
     assert java_flags(config).endswith(f"{QUICK_START} -Dx=y")
 
 
+def test_a_name_node_that_is_mute_is_asked_twice_unless_the_user_says_otherwise() -> None:
+    tries = "spark.hadoop.ipc.client.connect.max.retries.on.timeouts"
+    assert SessionConfig().settings()[tries] == "1"
+    assert SessionConfig(conf={tries: "45"}).settings()[tries] == "45"
+
+
 @pytest.mark.parametrize("small", [True, False])
 def test_a_collector_of_garbage_that_the_user_names_is_the_only_one(small: bool) -> None:
     conf = {"spark.driver.extraJavaOptions": "-XX:+UseZGC"}

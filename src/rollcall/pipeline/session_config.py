@@ -26,6 +26,9 @@ ALWAYS = {
     "spark.hadoop.parquet.enable.summary-metadata": "false",
     # Hadoop would read 4 KB at a time, which is two lines
     "spark.hadoop.io.file.buffer.size": "65536",
+    # a NameNode that does not answer would be waited for 15 minutes, at every question anew
+    "spark.hadoop.ipc.client.connect.max.retries.on.timeouts": "1",
+    "spark.hadoop.ipc.client.rpc-timeout.ms": "60000",
     # what is kept between two steps is read a few times and gone: packing it costs more
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
     # PySpark would tell Java the place of every call, which takes longer than the calls
