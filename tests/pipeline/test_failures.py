@@ -31,6 +31,16 @@ PART = "/t/parts/0000000001-0a1b2c3d/usage/a.parquet"
             f"a file of the tables is missing or damaged: {PART}",
         ),
         (
+            f"CANNOT_READ_FILE {PART}\norg.x.BlockMissingException: Could not obtain block",
+            SparkError,
+            "a file system does not answer: org.x.BlockMissingException: Could not obtain block",
+        ),
+        (
+            "java.io.EOFException: End of File Exception between a",
+            SparkError,
+            "a file system does not answer: java.io.EOFException: End of File Exception between a",
+        ),
+        (
             "java.io.EOFException: Unexpected end of input stream",
             BrokenInputError,
             "Spark failed: java.io.EOFException: Unexpected end of input stream",

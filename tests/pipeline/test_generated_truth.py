@@ -124,6 +124,12 @@ def test_a_folder_that_holds_something_is_refused(spark: SparkSession, made: Pat
         generate_logs(spark, GenerateSettings(lines=10), str(made))
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1:1", "no-such-host.invalid:8020"])
+def test_a_file_system_that_is_not_up_is_told(spark: SparkSession, host: str) -> None:
+    with pytest.raises(RollcallError, match="a file system does not answer"):
+        generate_logs(spark, GenerateSettings(lines=10), f"hdfs://{host}/logs")
+
+
 @pytest.mark.parametrize("wrong", [{"lines": 0}, {"brokers": 0}, {"hours": 0}])
 def test_settings_are_checked_when_made(wrong: dict[str, int]) -> None:
     with pytest.raises(RollcallError):

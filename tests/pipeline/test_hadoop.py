@@ -7,7 +7,8 @@ from pyspark.sql import SparkSession
 
 from rollcall.pipeline.batch import Job
 from rollcall.pipeline.errors import SourceError
-from rollcall.pipeline.hadoop import CONNECTOR, Hadoop, HadoopPlace, HadoopStore
+from rollcall.pipeline.failures import IS_IT_UP
+from rollcall.pipeline.hadoop import CONNECTOR, SETTINGS, Hadoop, HadoopPlace, HadoopStore
 from rollcall.pipeline.recipes import request_logs
 from rollcall.pipeline.run import run
 from rollcall.pipeline.settings import SourceSettings
@@ -53,6 +54,26 @@ def test_a_file_system_that_spark_has_no_connector_to_is_told(spark: SparkSessio
         with pytest.raises(TablesError, match=f"Spark cannot reach {address}") as tables:
             HadoopStore(hadoop, address).absent()
         assert source.value.hint == tables.value.hint == CONNECTOR
+
+
+@pytest.mark.parametrize(
+    ("host", "hint"),
+    [
+        ("127.0.0.1:1", IS_IT_UP),
+        ("no-such-host.invalid:8020", IS_IT_UP),
+        ("127.0.0.1:99999", SETTINGS),
+        ("", SETTINGS),
+    ],
+)
+def test_a_file_system_that_cannot_be_asked_is_told(
+    spark: SparkSession, host: str, hint: str
+) -> None:
+    hadoop, address = Hadoop(spark), f"hdfs://{host}/kafka"
+    with pytest.raises(SourceError, match=f"{address} cannot be read: ") as source:
+        HadoopPlace(hadoop).find(address)
+    with pytest.raises(TablesError, match=f"{address} cannot be used: ") as tables:
+        HadoopStore(hadoop, address).absent()
+    assert source.value.hint == tables.value.hint == hint
 
 
 def test_logs_are_found_and_read_in_pieces(spark: SparkSession, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors.exceptions.captured import CapturedException
 
 from rollcall.pipeline.errors import ChangedError, SourceError, SparkError
-from rollcall.pipeline.hadoop import CONNECTOR
 from rollcall.tables.cleaning import PARTS
 from rollcall.tables.errors import TablesError
 from rollcall.tables.stores import disk_full
@@ -23,6 +22,20 @@ OF_TABLES = re.compile(rf"(?<=/){PARTS}/\d{{10}}-[0-9a-f]{{8}}/[\w/]+/[\w.\-]+\.
 """A file of tables, as no log is called."""
 NO_CONNECTOR = re.compile(
     r"No FileSystem for scheme|ClassNotFoundException: Class org\.apache\.hadoop\.fs\."
+)
+CONNECTOR = (
+    "it has no connector to this file system: add one of its Hadoop's version, for s3a "
+    "--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:VERSION"
+)
+AWAY = re.compile(
+    r"failed on (connection|socket timeout) exception|local exception: [\w.]+: Connection reset|"
+    r"End of File Exception between|Invalid host name|UnknownHostException|BlockMissingException|"
+    r"could only be written to 0 of"
+)
+"""What Hadoop says of a file system that does not answer, or of which too little is up."""
+IS_IT_UP = (
+    "is the file system up, and the address right? run the same command again when it is: what was "
+    "committed is kept, and nothing will be counted twice"
 )
 BROKEN_GZIP = re.compile(
     r"Unexpected end of (ZLIB )?input stream|EOFException|ZipException|invalid (stored|block|code|"
@@ -61,6 +74,8 @@ def explain(error: Exception, where: str) -> Exception:
     if FULL.search(told):
         # Java does not say of which file: it may be one that Spark keeps while it works
         return disk_full(f"that of {where}, or of {tempfile.gettempdir()} (TMPDIR)")
+    if AWAY.search(told):
+        return SparkError(f"a file system does not answer: {_gist(told)}", hint=IS_IT_UP)
     if DAMAGED.search(told) and (own := OF_TABLES.search(told)):
         return TablesError(
             f"a file of the tables is missing or damaged: {where}/{own[0]}",

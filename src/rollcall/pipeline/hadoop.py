@@ -11,21 +11,26 @@ from dataclasses import dataclass
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
+from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
 
 from rollcall.pipeline.errors import SourceError
+from rollcall.pipeline.failures import AWAY, CONNECTOR, IS_IT_UP, NO_CONNECTOR
 from rollcall.pipeline.places import LogFile, gone, unreadable
 from rollcall.tables.errors import TablesError
 from rollcall.tables.stores import Entry, disk_full
 
 MISSING = "java.io.FileNotFoundException"
-EXISTS = ("FileAlreadyExistsException", "RemoteFileChangedException")
-"""What a file that is there is refused with; the second, by S3 when another was quicker."""
-NO_SUCH_SYSTEM = ("No FileSystem for scheme", "ClassNotFoundException")
-CONNECTOR = (
-    "it has no connector to this file system: add one of its Hadoop's version, for s3a "
-    "--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:VERSION"
+EXISTS = (
+    "FileAlreadyExistsException",
+    "RemoteFileChangedException",
+    "AlreadyBeingCreatedException",
 )
+"""What a file that is there is refused with; when another was just quicker, the second by S3, and
+the third by HDFS."""
+THROWN = (Py4JJavaError, CapturedException)
+"""What Java threw comes as the second where Spark has a name for it, as for a wrong argument."""
+SETTINGS = "check the address, and the settings of its file system (--conf)"
 
 
 class Hadoop:
@@ -82,7 +87,7 @@ class HadoopStore:
             fs, path = self.hadoop.at(self._at(folder))
             try:
                 found = fs.listStatus(path)
-            except Py4JJavaError as error:
+            except THROWN as error:
                 if _is(error, MISSING):
                     return []
                 raise
@@ -104,8 +109,8 @@ class HadoopStore:
         with _explained(self.address):
             try:
                 self.hadoop.put(self._at(name), content, overwrite=False)
-            except Py4JJavaError as error:
-                if any(_is(error, name) for name in EXISTS):
+            except THROWN as error:
+                if any(words in _gist(error) for words in EXISTS):
                     return False
                 raise
         return True
@@ -153,10 +158,10 @@ class HadoopPlace:
                     found += self._walk(fs, match.getPath())
                 else:
                     found.append(_log_file(match, named=alone))
-        except Py4JJavaError as error:
+        except THROWN as error:
             if _lacks_connector(error):
                 raise SourceError(f"Spark cannot read {wanted}", hint=CONNECTOR) from error
-            raise unreadable(wanted, _gist(error)) from error
+            raise _unreadable(wanted, error) from error
         return found
 
     def _walk(self, fs: Any, folder: Any) -> list[LogFile]:
@@ -174,8 +179,8 @@ class HadoopPlace:
                 start += len(chunk)
                 if len(chunk) < size:
                     return
-        except Py4JJavaError as error:
-            raise gone(path) if _is(error, MISSING) else unreadable(path, _gist(error)) from error
+        except THROWN as error:
+            raise gone(path) if _is(error, MISSING) else _unreadable(path, error) from error
 
 
 def _log_file(status: Any, *, named: bool) -> LogFile:
@@ -183,30 +188,43 @@ def _log_file(status: Any, *, named: bool) -> LogFile:
     return LogFile(path, status.getLen(), status.getModificationTime() / 1000, named)
 
 
-def _is(error: Py4JJavaError, name: str) -> bool:
-    return name in error.java_exception.getClass().getName()
+def _is(error: Exception, name: str) -> bool:
+    return name in _thrown(error).getClass().getName()
 
 
-def _lacks_connector(error: Py4JJavaError) -> bool:
-    return any(words in _gist(error) for words in NO_SUCH_SYSTEM)
+def _lacks_connector(error: Exception) -> bool:
+    return NO_CONNECTOR.search(_gist(error)) is not None
 
 
-def _gist(error: Py4JJavaError) -> str:
-    return str(error.java_exception.toString()).splitlines()[0][:300]
+def _gist(error: Exception) -> str:
+    return str(_thrown(error).toString()).splitlines()[0][:300]
+
+
+def _thrown(error: Any) -> Any:
+    return error.java_exception if isinstance(error, Py4JJavaError) else error._origin
+
+
+def _unreadable(path: str, error: Exception) -> SourceError:
+    told = _gist(error)
+    if "denied" in told.lower():
+        return unreadable(path, told)
+    return SourceError(f"{path} cannot be read: {told}", hint=_advice(told))
+
+
+def _advice(told: str) -> str:
+    return IS_IT_UP if AWAY.search(told) else SETTINGS
 
 
 @contextmanager
 def _explained(address: str) -> Iterator[None]:
     try:
         yield
-    except Py4JJavaError as error:
+    except THROWN as error:
         if _is(error, MISSING):
             raise FileNotFoundError(address) from error
         if "No space left" in _gist(error) or "DSQuotaExceeded" in _gist(error):
             raise disk_full(address) from error
         if _lacks_connector(error):
             raise TablesError(f"Spark cannot reach {address}", hint=CONNECTOR) from error
-        raise TablesError(
-            f"{address} cannot be used: {_gist(error)}",
-            hint="check the address, and the settings of its file system (--conf)",
-        ) from error
+        told = _gist(error)
+        raise TablesError(f"{address} cannot be used: {told}", hint=_advice(told)) from error
