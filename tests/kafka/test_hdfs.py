@@ -179,8 +179,8 @@ def rollcall(*words: str, **conf: object) -> subprocess.CompletedProcess[str]:
     )
 
 
-def told(*words: str) -> dict[str, Any]:
-    done = rollcall(*words, "--json")
+def told(*words: str, **conf: object) -> dict[str, Any]:
+    done = rollcall(*words, "--json", **conf)
     assert done.returncode == 0, done.stderr
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
@@ -222,7 +222,8 @@ def test_logs_on_hdfs_give_the_same_tables_there_whatever_befalls_the_logs(
 
     hdfs.rename(f"/logs/{PACKED}", "/logs/b2/request.log.3.gz")
     hdfs.append(f"/logs/{PLAIN}", LOGS[PLAIN][cut:])
-    second = told("run", logs, f"{logs}/{PLAIN}", *where)
+    here = {"spark.hadoop.fs.defaultFS": hdfs.at("")}
+    second = told("run", logs, f"{logs}/{PLAIN}", "--tables", "hdfs:///tables", **here)
     assert (second["requests"], second["already_read"]) == (11, 1)
     assert sums(hdfs.fetch("/tables", tmp_path / "read")) == expected
 

@@ -52,7 +52,7 @@ def test_a_file_system_that_spark_has_no_connector_to_is_told(spark: SparkSessio
         with pytest.raises(SourceError, match=f"Spark cannot read {address}") as source:
             HadoopPlace(hadoop).find(address)
         with pytest.raises(TablesError, match=f"Spark cannot reach {address}") as tables:
-            HadoopStore(hadoop, address).absent()
+            HadoopStore.at(hadoop, address).absent()
         assert source.value.hint == tables.value.hint == CONNECTOR
 
 
@@ -72,7 +72,7 @@ def test_a_file_system_that_cannot_be_asked_is_told(
     with pytest.raises(SourceError, match=f"{address} cannot be read: ") as source:
         HadoopPlace(hadoop).find(address)
     with pytest.raises(TablesError, match=f"{address} cannot be used: ") as tables:
-        HadoopStore(hadoop, address).absent()
+        HadoopStore.at(hadoop, address).absent()
     assert source.value.hint == tables.value.hint == hint
 
 

@@ -93,7 +93,7 @@ def store_of(tables: str, conf: Sequence[str]) -> Iterator[Store]:
 
     config = replace(session_config("local[1]", conf), small=True, cache=None)
     with open_session(config) as spark:
-        yield HadoopStore(Hadoop(spark), tables)
+        yield HadoopStore.at(Hadoop(spark), tables)
 
 
 def local_store(tables: str) -> LocalStore:
@@ -119,7 +119,7 @@ def store_for(spark: Any, tables: str) -> Store:
         return local_store(tables)
     from rollcall.pipeline.hadoop import Hadoop, HadoopStore
 
-    return HadoopStore(Hadoop(spark), tables)
+    return HadoopStore.at(Hadoop(spark), tables)
 
 
 def parse_seconds(text: str, what: str, as_in: str) -> float:

@@ -75,6 +75,13 @@ class HadoopStore:
     hadoop: Hadoop
     root: str
 
+    @classmethod
+    def at(cls, hadoop: Hadoop, address: str) -> HadoopStore:
+        """Under the whole of its address, as Spark tells it: `hdfs:///tables` names no NameNode."""
+        with _explained(address):
+            fs, path = hadoop.at(address)
+            return cls(hadoop, fs.makeQualified(path).toString())
+
     @property
     def address(self) -> str:
         return self.root.rstrip("/")
