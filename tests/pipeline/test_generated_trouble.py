@@ -11,7 +11,11 @@ from rollcall.reports.complaints import Kind
 from tests.pipeline.running import make_old, read
 
 LINES = 50_000
-KINDS = {"errors and throttling": {Kind.ERRORS, Kind.THROTTLED}}
+KINDS = {
+    "errors and throttling": {Kind.ERRORS, Kind.THROTTLED},
+    # who leaves after a question comes back with the next
+    Kind.ASKS_ONCE: {Kind.ASKS_ONCE, Kind.RECONNECTS},
+}
 
 
 def test_whom_the_truth_calls_misbehaving_is_whom_the_report_blames(
