@@ -123,7 +123,7 @@ async def test_a_wrong_password_is_told_after_a_pause_and_then_the_connection_cl
         async with await Peer.connect(only_listener(server)) as peer:
             began = time.monotonic()
             answer = await log_in(peer, mechanism, password="wrong horse")
-            assert time.monotonic() - began >= 0.2
+            assert time.monotonic() - began > 0.19  # a loop counts in whole milliseconds
             assert answer.error_code == Errors.SASL_AUTHENTICATION_FAILED
             assert answer.error_message == (
                 "Authentication failed: the username or the password is wrong"
