@@ -3,6 +3,9 @@
 import gzip
 import json
 import random
+import re
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -267,3 +270,19 @@ def test_streams_stay_known_through_compaction(spark: SparkSession, tmp_path: Pa
         stream._read_batch(messages(spark, [line(1)]), 4)
     assert requests(tmp_path / "tables") == 1
     assert read_tables(LocalStore(tmp_path / "tables")).streams == {ID: 4}
+
+
+def test_one_look_at_a_folder_tells_what_was_lost_and_what_is_left(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    put(logs / "a.log", lines(4) + "half")
+    put(logs / "kafka-request.log", lines(4, first=10))
+    broken = logs / "b.log.gz"
+    broken.write_bytes(gzip.compress(lines(40, first=20).encode())[:-4])
+    make_old(broken)
+    where = ["--tables", str(tmp_path / "tables"), "--trigger", "once", "--master", "local[1]"]
+    command = [sys.executable, "-m", "rollcall", "pipeline", "stream", str(logs), *where]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
+    assert done.returncode == 0, done.stderr
+    assert re.search(rf"^lost: {broken}: it ends too early", done.stdout, re.MULTILINE)
+    left = re.findall(r"^left: \S+/(\S+): ", done.stdout, re.MULTILINE)
+    assert sorted(left) == ["a.log", "kafka-request.log"]
