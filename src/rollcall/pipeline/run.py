@@ -12,7 +12,8 @@ from rollcall.pipeline.places import LogFile, Place
 from rollcall.pipeline.planning import Left, Plan, Planner
 from rollcall.pipeline.progress import Tell, Watch
 from rollcall.tables.cleaning import clean
-from rollcall.tables.folder import FOLDERS, MARK
+from rollcall.tables.folder import MARK
+from rollcall.tables.fresh import OWN_NAMES
 from rollcall.tables.manifests import Counts
 
 TRIES = 3
@@ -51,8 +52,13 @@ def logs_for(job: Job, wanted: Iterable[str]) -> list[LogFile]:
     """Without tables, these or others, which may lie in the folder of the logs."""
     found = find_logs(job.place_of, wanted)
     marks = (file.path.removesuffix(MARK) for file in found if file.path.endswith(f"/{MARK}"))
-    own = tuple(f"{tables}{part}" for tables in marks for part in (MARK, *FOLDERS))
-    return [file for file in found if file.named or not file.path.startswith(own)]
+    own = {f"{tables}{name}" for tables in marks for name in OWN_NAMES}
+    inside = tuple(f"{name}/" for name in own)
+    return [
+        file
+        for file in found
+        if file.named or not (file.path in own or file.path.startswith(inside))
+    ]
 
 
 def run(job: Job, wanted: Sequence[str], tell: Tell) -> Result:

@@ -23,8 +23,6 @@ from rollcall.tables.stores import Store
 LAYOUT = 2
 MARK = "tables.json"
 STREAMS = "streams"
-FOLDERS = ("manifests/", "parts/", "writers/", "staging/", f"{STREAMS}/")
-"""What lies beside the mark."""
 TRIES = 5
 
 

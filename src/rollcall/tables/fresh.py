@@ -12,6 +12,9 @@ from rollcall.tables.folder import MARK, STREAMS, MissingTablesError, make_table
 from rollcall.tables.manifests import Kind
 from rollcall.tables.stores import Store
 
+OWN_NAMES = (MARK, manifests.FOLDER, PARTS, STAGING, STREAMS, writers.FOLDER)
+"""All that may lie in a folder of tables; the mark first."""
+
 
 @contextmanager
 def tables_to_write(store: Store, made_by: str) -> Iterator[None]:
@@ -36,6 +39,6 @@ def _unmake(store: Store, absent: Sequence[str]) -> None:
         committed = False
     if committed or not writers.is_free(store):
         return
-    for name in (MARK, manifests.FOLDER, PARTS, STAGING, STREAMS, writers.FOLDER):
+    for name in OWN_NAMES:
         store.delete(name)
     store.remove_empty(absent)
