@@ -186,6 +186,13 @@ def told(*words: str, **conf: object) -> dict[str, Any]:
     return answer
 
 
+def put_logs(hdfs: Hdfs, tables: str) -> list[str]:
+    """The command that reads them, which lie beside its tables."""
+    for name, content in LOGS.items():
+        hdfs.put(f"{tables}-logs/{name}", content)
+    return ["run", hdfs.at(f"{tables}-logs"), "--tables", hdfs.at(tables)]
+
+
 @contextmanager
 def in_the_middle(hdfs: Hdfs, *words: str) -> Iterator[subprocess.Popen[str]]:
     """A run that has begun to write its tables, and has not committed them."""
@@ -234,9 +241,7 @@ def test_logs_on_hdfs_give_the_same_tables_there_whatever_befalls_the_logs(
 def test_a_second_writer_is_refused_until_the_first_was_killed_with_9(
     hdfs: Hdfs, expected: object, tmp_path: Path
 ) -> None:
-    for name, content in LOGS.items():
-        hdfs.put(f"/killed-logs/{name}", content)
-    words = ["run", hdfs.at("/killed-logs"), "--tables", hdfs.at("/killed")]
+    words = put_logs(hdfs, "/killed")
     with in_the_middle(hdfs, *words) as first:
         second = rollcall(*words)
         assert second.returncode == 1
@@ -264,9 +269,7 @@ def test_what_another_is_just_creating_is_there_already(hdfs: Hdfs) -> None:
 def test_a_run_that_hdfs_leaves_ends_soon_and_is_made_good_when_it_is_back(
     hdfs: Hdfs, expected: object, tmp_path: Path
 ) -> None:
-    for name, content in LOGS.items():
-        hdfs.put(f"/left-logs/{name}", content)
-    words = ["run", hdfs.at("/left-logs"), "--tables", hdfs.at("/left")]
+    words = put_logs(hdfs, "/left")
     with in_the_middle(hdfs, *words) as process:
         hdfs.stop()
         process.send_signal(signal.SIGCONT)

@@ -169,11 +169,14 @@ class Planner:
             others = taken.setdefault(content.head, [])
             rows = [row for row in by_head.get(content.head, ()) if self._begins_with(content, row)]
             reading = self._new_in(content, rows)
+            if reading is None:
+                already += 1
+                continue
             longer = next((it for it in others if self._is_part_of(content, it)), None)
-            if reading is not None and longer is None:
+            if longer is None:
                 others.append(content)
                 readings.append(reading)
-            elif reading is not None and longer is not None and self._may_exceed(content, longer):
+            elif _may_exceed(content, longer):
                 unsure.append(content.file.path)
             else:
                 already += 1
@@ -191,9 +194,6 @@ class Planner:
         if content.first > longer.first:
             return False
         return is_same(content.fingerprint, self._beginning(longer, content.first))
-
-    def _may_exceed(self, content: Content, longer: Content) -> bool:
-        return content.gzip and content.whole is None and content.length != longer.length
 
     def _beginning(self, content: Content, length: int) -> str:
         """The fingerprint of its first bytes."""
@@ -230,6 +230,10 @@ class Planner:
         if any(row.stored_bytes == content.file.bytes for row in rows):
             return True
         return last_size(place, content.file) == start % ISIZE_RANGE
+
+
+def _may_exceed(content: Content, longer: Content) -> bool:
+    return content.gzip and content.whole is None and content.length != longer.length
 
 
 def _has_odd_name(file: LogFile) -> bool:

@@ -213,17 +213,15 @@ def kafka_cluster(spark: SparkSession, topic: Topic) -> str | None:
         settings.put(name.removeprefix("kafka."), value)
     try:
         admin = java.org.apache.kafka.clients.admin.Admin.create(settings)
+        try:
+            found: str | None = admin.describeCluster().clusterId().get()
+        finally:
+            admin.close()
     except TypeError as error:  # what py4j makes of a class that is not there
         raise no_connector(topic, error) from error
     except Py4JJavaError as error:
         raise ended(topic, error.java_exception.toString()) from error
-    try:
-        found = admin.describeCluster().clusterId().get()
-    except Py4JJavaError as error:
-        raise ended(topic, error.java_exception.toString()) from error
-    finally:
-        admin.close()
-    return None if found is None else str(found)
+    return found
 
 
 def connector() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rollcall.catalog import Range, Ranges, Release, identify_release, intersect
@@ -48,15 +48,14 @@ def read_told(reader: Reader, heard: Sequence[HeardBroker]) -> list[Told]:
     ]
 
 
-def _keys(row: tuple[Any, ...], heard: Collection[BrokerKey]) -> set[BrokerKey]:
+def _keys(row: tuple[Any, ...], heard: set[BrokerKey]) -> set[BrokerKey]:
     """What the logs call the broker: a roll call knows it by its host, address and id, and the
     cluster by its id, where logs that were read without --cluster know none."""
     cluster, broker, source, host, port, node_id = row[:6]
     if source == Origin.LOG:
         return {(cluster, broker)}
     called = {broker, host, f"{host}:{port}", str(node_id)} - {None}
-    keys = {(its, name) for its in (cluster, None) for name in called}
-    return keys & set(heard)
+    return heard & {(its, name) for its in (cluster, None) for name in called}
 
 
 def _ranges(pairs: Sequence[Mapping[str, int]]) -> Ranges:

@@ -34,6 +34,7 @@ from rollcall.pipeline.generate.fleet import (
 )
 from rollcall.pipeline.generate.frames import template
 from rollcall.pipeline.generate.scripts import FETCH, METADATA, Script, Step, script_for
+from rollcall.pipeline.parse_frame import LAST_DAY
 
 HOURS_AT_LEAST = 2
 LINES_PER_FILE = 500_000
@@ -53,8 +54,8 @@ SHAPE = ((1, 1), (1, 1), (1, 2), (2, 2))
 SHARES = (600, 840, 940, 980, 995, 1000)
 """Of 1,000 lines, how many have this shape or one before it."""
 BROKERS_TOLD = 12
-LATEST = datetime(9999, 12, 30)  # noqa: DTZ001 - as brokers log
-"""No line of a later day is read."""
+LATEST = datetime(1970, 1, 1) + timedelta(days=LAST_DAY)  # noqa: DTZ001 - as brokers log
+"""No line of this day or a later one is read."""
 
 
 @dataclass(frozen=True, kw_only=True)
