@@ -19,8 +19,9 @@ class SourceSettings:
     """Listeners and principals that only the cluster's own brokers use."""
 
     def __post_init__(self) -> None:
+        zones = available_timezones()
         for zone in (self.time_zone, self.zone):
-            if zone not in available_timezones():
+            if zone not in zones:
                 raise ConfigError(
                     f"there is no time zone {zone!r}",
                     hint="use a name such as UTC or Europe/Berlin",
