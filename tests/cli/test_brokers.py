@@ -149,6 +149,16 @@ def test_output_appends_a_line_per_broker(mixed: str, tmp_path: Path) -> None:
     assert lines[0]["cluster_id"] == "scripted"
 
 
+def test_output_behind_half_a_line_begins_on_a_line_of_its_own(mixed: str, tmp_path: Path) -> None:
+    path = tmp_path / "rolls.jsonl"
+    path.write_text('{"form":"rollcall-bro')
+    for _ in range(2):
+        rollcall("brokers", mixed, "--output", path)
+    first, *others = path.read_text().splitlines()
+    assert first == '{"form":"rollcall-bro'
+    assert [json.loads(line)["id"] for line in others] == [1, 2, 3, 4] * 2
+
+
 def test_output_that_cannot_be_written_is_an_error(mixed: str, tmp_path: Path) -> None:
     result = rollcall("brokers", mixed, "--output", tmp_path / "no" / "such.jsonl")
     assert result.code == 1

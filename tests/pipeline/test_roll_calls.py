@@ -105,6 +105,20 @@ def test_a_line_of_something_else_is_rejected(spark: SparkSession, tmp_path: Pat
     assert counts.reasons == {"not a line of a roll call": 2}
 
 
+@pytest.mark.parametrize("between", ["", " ", "\r"])
+def test_two_on_one_line_are_told(spark: SparkSession, tmp_path: Path, between: str) -> None:
+    text = told(0) + told(1).strip() + between + told(2) + told(3)
+    counts = read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text))
+    assert (counts.lines, counts.skipped, counts.rejected) == (3, 2, 1)
+    assert counts.reasons == {"two roll calls on one line, with no newline between them": 1}
+
+
+def test_a_text_that_looks_like_two_is_one(spark: SparkSession, tmp_path: Path) -> None:
+    text = told(0, rack='"}{"form":"rollcall-broker/1"}')
+    counts = read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text))
+    assert (counts.skipped, counts.rejected) == (1, 0)
+
+
 @pytest.mark.parametrize(
     "damage",
     [

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -95,12 +96,22 @@ def _append(path: Path, calls: RollCall) -> None:
     """All lines at once: who reads the file meanwhile sees whole roll calls."""
     text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines(calls))
     try:
+        start = "\n" if _breaks_off(path) else ""
         with path.open("a", encoding="utf-8") as file:
-            file.write(text)
+            file.write(start + text)
     except OSError as error:
         raise RollcallError(
             f"{path} cannot be written: {error.strerror}", hint="name a file in a folder of yours"
         ) from None
+
+
+def _breaks_off(path: Path) -> bool:
+    """Whether an earlier call was stopped inside of a line, which must not spoil the next one."""
+    if not (path.is_file() and os.access(path, os.R_OK) and path.stat().st_size):
+        return False
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() != b"\n"
 
 
 def _print_document(calls: RollCall) -> None:

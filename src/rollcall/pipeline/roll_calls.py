@@ -10,6 +10,9 @@ from rollcall.pipeline.sums import LONGEST_PIECE, without_secrets
 
 FORM = "rollcall-broker/1"
 NO_ROLL_CALL = "not a line of a roll call"
+TWO_IN_ONE = "two roll calls on one line, with no newline between them"
+SECOND = r'\}\s*\{"'
+"""Inside of one object there is a comma between two, and a quote in a text is escaped."""
 LATEST_MS = 253_402_300_799_999
 """The end of the calendar, with the year 9999."""
 
@@ -37,12 +40,17 @@ WHOLE = """
 def read_roll_calls(lines: DataFrame) -> DataFrame:
     """The lines with `told` and `ranges`, `told` null where a line is none of a roll call."""
     told = F.col("told")
-    fits = (told["form"] == FORM) & told["time_ms"].between(0, LATEST_MS)
+    fits = (told["form"] == FORM) & told["time_ms"].between(0, LATEST_MS) & ~is_double()
     return (
         lines.withColumn("told", F.from_json("value", LINE))
         .withColumn("ranges", F.expr(RANGES))
         .withColumn("told", F.when(fits & F.coalesce(F.expr(WHOLE), F.lit(True)), told))
     )
+
+
+def is_double() -> Column:
+    """Of two objects, Spark reads the first and says nothing of the other."""
+    return F.col("value").rlike(SECOND)
 
 
 def called_brokers(told: DataFrame) -> DataFrame:
@@ -99,7 +107,7 @@ def select_rejects(told: DataFrame) -> DataFrame:
         "file",
         "block",
         "position",
-        F.lit(NO_ROLL_CALL).alias("reason"),
+        F.when(is_double(), TWO_IN_ONE).otherwise(NO_ROLL_CALL).alias("reason"),
         F.lit(1).alias("lines"),
         F.octet_length("value").alias("length"),
         without_secrets(F.substring("value", 1, LONGEST_PIECE)).alias("piece"),
