@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+import random
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from rollcall.reports import Question, Restarts, restarts
+from rollcall.reports.restarts import judge_restarts
+from rollcall.reports.starts import Seen
 from tests.reports.making import Made, hour
 
 MINUTE = 1 / 24 / 60
@@ -130,3 +136,35 @@ def test_the_window_and_the_cluster_are_asked_for(tmp_path: Path) -> None:
     made.roll_call(5, 3, start_time=hour(4), cluster="other")
     report = told(tmp_path / "other", made, cluster="other")
     assert [it.node_id for it in report.brokers] == [3]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_hours_in_which_nothing_changed_are_as_good_as_one(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    made, hours = Made(), dict[tuple[Any, ...], list[datetime]]()
+    state: dict[int | None, dict[str, Any]] = {}
+    for call in range(200):
+        day = call * 10 * MINUTE
+        for node in (1, 2, None):
+            now = state.setdefault(node, {"start_time": hour(0), "host": "h", "trouble": None})
+            if chance.random() < 0.05:
+                now["start_time"] = hour(0) + timedelta(days=day - chance.random() / 24)
+            if chance.random() < 0.03:
+                now["host"] = chance.choice("hi")
+            now["trouble"] = "refused" if chance.random() < 0.1 else None
+            if chance.random() < 0.9:
+                answer = {**now, "start_time": None if now["trouble"] else now["start_time"]}
+                made.roll_call(day, node_id=node, **answer)  # type: ignore[arg-type]
+                at = hour(0) + timedelta(days=day)
+                key = (
+                    node,
+                    *(answer[it] for it in ("host", "trouble", "start_time")),
+                    at.day,
+                    at.hour,
+                )
+                hours.setdefault(key, []).append(at)
+    seen = [
+        Seen("prod", node, host, 9092, trouble, start, min(times), max(times))
+        for (node, host, trouble, start, *_), times in hours.items()
+    ]
+    assert restarts(made.write(tmp_path / "tables")) == judge_restarts(seen)

@@ -26,13 +26,30 @@ UNLISTED_FOR = timedelta(hours=1)
 """A broker that roll calls go on without for longer than that is down: the list of a cluster may
 leave out those that are."""
 
+IN_ORDER = "PARTITION BY cluster, who ORDER BY first, last, host, port, trouble, start_time"
 SIGHTINGS = """
-SELECT cluster, node_id, host, port, trouble, start_time, min(first_seen), max(last_seen),
-  any_value(software_name), any_value(software_version), any_value(software_source)
-FROM {brokers} WHERE source = 'roll call' AND {where}
-GROUP BY cluster, node_id, host, port, trouble, start_time, hour
-ORDER BY cluster, node_id, min(first_seen), max(last_seen)
+WITH hours AS (
+  SELECT cluster, coalesce(CAST(node_id AS VARCHAR), concat(host, ':', port)) AS who,
+    node_id, host, port, trouble, start_time, min(first_seen) AS first, max(last_seen) AS last,
+    any_value(software_name) AS name, any_value(software_version) AS version,
+    any_value(software_source) AS software_source
+  FROM {brokers} WHERE source = 'roll call' AND {where}
+  GROUP BY cluster, node_id, host, port, trouble, start_time, hour
+), states AS (
+  SELECT *, row(host, port, trouble, start_time, name, version, software_source) AS state
+  FROM hours
+), steps AS (
+  SELECT *, trouble IS NOT NULL OR state IS DISTINCT FROM lag(state) OVER ({in_order}) AS is_new
+  FROM states
+), runs AS (
+  SELECT *, count_if(is_new) OVER ({in_order} ROWS UNBOUNDED PRECEDING) AS run FROM steps
+)
+SELECT cluster, any_value(node_id), any_value(host), any_value(port), any_value(trouble),
+  any_value(start_time), min(first), max(last), any_value(name), any_value(version),
+  any_value(software_source)
+FROM runs GROUP BY cluster, who, run
 """
+"""The hours for which a broker answered the same are one row: there are thousands of them."""
 
 
 def restarts(tables: Tables, *, question: Question = EVERYTHING) -> Restarts:
@@ -43,7 +60,9 @@ def restarts(tables: Tables, *, question: Question = EVERYTHING) -> Restarts:
 
 
 def _query(reader: Reader) -> str:
-    return SIGHTINGS.format(brokers=reader.table("brokers"), where=reader.window())
+    return SIGHTINGS.format(
+        brokers=reader.table("brokers"), where=reader.window(), in_order=IN_ORDER
+    )
 
 
 def judge_restarts(seen: Sequence[Seen]) -> Restarts:
