@@ -32,14 +32,38 @@ end_java()
 print(os.listdir(tempfile.gettempdir()))
 """
 
+STOPPED_IN_THE_FIRST = """
+import os, sys, tempfile
+from pathlib import Path
+from rollcall.pipeline.session import open_session
+from rollcall.pipeline.session_config import SessionConfig
+
+cache = Path(sys.argv[1])
+try:
+    with open_session(SessionConfig(master="local[1]", small=True, cache=cache)) as spark:
+        raise KeyboardInterrupt
+except KeyboardInterrupt:
+    print(os.listdir(tempfile.gettempdir()) + os.listdir(cache))
+"""
+
 
 def test_sessions_in_turn_leave_no_scratch_folder(tmp_path: Path) -> None:
-    code = [sys.executable, "-c", TWO_IN_TURN]
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    left = subprocess.run(
-        code, capture_output=True, text=True, timeout=90, check=True, env=environment
-    )
-    assert left.stdout == "[]\n"
+    assert left_by(TWO_IN_TURN, tmp_path) == "[]\n"
+
+
+def test_a_first_session_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
+    """Java would leave an archive of its classes, which takes a while."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    assert left_by(STOPPED_IN_THE_FIRST, temporary, str(tmp_path / "cache")) == "[]\n"
+
+
+def left_by(code: str, temporary: Path, *arguments: str) -> str:
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=90, check=True, env=environment
+    ).stdout
 
 
 def test_a_setting_that_spark_does_not_understand_is_told_when_it_starts() -> None:

@@ -28,6 +28,8 @@ from rollcall.pipeline.java import (
 from rollcall.pipeline.session_config import TIME_ZONE, SessionConfig
 
 ARCHIVE_SECONDS = 120.0
+TIDY_SECONDS = 5.0
+"""Java tidies up, and then begins to write an archive that is not wanted."""
 UNRESOLVED = "unresolved dependency"
 """What Spark says of a package that it did not find."""
 
@@ -55,7 +57,7 @@ def _leaving(archive: Archive | None) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        end_java(END_SECONDS if made is None else 0.0)
+        end_java(END_SECONDS if made is None else TIDY_SECONDS)
         if made is not None:
             made.unfinished.unlink(missing_ok=True)
         raise
