@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from py4j.java_gateway import JavaClass, JavaObject
+from py4j.java_gateway import JavaClass, JavaMember, JavaObject
 
 ASKED_OFTEN = ("org.apache.spark.sql.functions", "functions", "PythonUtils")
 """As PySpark calls them."""
@@ -35,8 +35,9 @@ class KnownClass(JavaClass):  # type: ignore[misc]
         self._answers = answers
 
     def __getattr__(self, name: str) -> Any:
-        found = super().__getattr__(name)
-        member = found if name in RANDOM else AskedOnce(found, self._answers)
+        member = super().__getattr__(name)
+        if isinstance(member, JavaMember) and name not in RANDOM:
+            member = AskedOnce(member, self._answers)
         setattr(self, name, member)
         return member
 
