@@ -7,7 +7,7 @@ catalog judges them today.
 from collections.abc import Iterator
 
 from bench.rows import Row
-from tests.catalog.real_clients import (
+from tests.catalog.clients.real_clients import (
     RealClient,
     Score,
     clients_in_lines,

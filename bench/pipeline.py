@@ -26,18 +26,18 @@ from pyspark.storagelevel import StorageLevel
 
 from bench.pipeline_sql import statements
 from bench.rows import Growth, Row, Timing, below, faster, timing, within
-from rollcall.cli.spark import session_config
-from rollcall.pipeline.batch import Job
-from rollcall.pipeline.folder_stream import FolderStream
-from rollcall.pipeline.generate import GenerateSettings, generate_logs
-from rollcall.pipeline.java import end_java
-from rollcall.pipeline.lines import read_lines
-from rollcall.pipeline.places import LocalPlace
-from rollcall.pipeline.recipes import request_logs
-from rollcall.pipeline.session import open_session
-from rollcall.pipeline.settings import SourceSettings
-from rollcall.pipeline.shuffling import planned_once
-from rollcall.pipeline.writing import AT_ONCE
+from rollcall.cli.options.spark import session_config
+from rollcall.loggen import GenerateSettings, generate_logs
+from rollcall.pipeline.aggregates.record_types import request_logs
+from rollcall.pipeline.jobs.batch import Job
+from rollcall.pipeline.jobs.folder_stream import FolderStream
+from rollcall.pipeline.jobs.shuffling import planned_once
+from rollcall.pipeline.jobs.write import AT_ONCE
+from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.sources.files import LocalPlace
+from rollcall.pipeline.sources.lines import read_lines
+from rollcall.pipeline.spark.jvm import end_java
+from rollcall.pipeline.spark.session import open_session
 from rollcall.tables.folder import make_tables
 from rollcall.tables.stores import LocalStore
 from rollcall.tables.writers import open_writer

@@ -9,6 +9,9 @@ from hypothesis import settings
 from hypothesis.configuration import set_hypothesis_home_dir
 
 
+pytest_plugins = ["tests.spark_sessions"]
+
+
 def pytest_configure(config: pytest.Config) -> None:
     # what a shell starts in the background ignores Ctrl-C, and so would all that tests start
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -30,19 +33,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-TOGETHER = ("tests/pipeline/", "tests/docs/")
-"""Folders whose tests stay on one worker: they share a Spark session, or a cluster and tables."""
-APART = ("tests/pipeline/test_kill.py", "tests/pipeline/test_cluster.py")
-"""Tests in them that start processes of their own."""
+TOGETHER = {
+    "tests/pipeline/": "tests/pipeline/",
+    "tests/loggen/": "tests/pipeline/",
+    "tests/docs/": "tests/docs/",
+}
+"""Directories whose tests stay on one worker: they share a Spark session, or a cluster and tables."""
+APART = ("tests/pipeline/jobs/test_kill.py", "tests/pipeline/jobs/test_spark_cluster.py")
+"""Tests in these directories that start their own processes."""
 LONGEST = (
     "tests/pipeline/",
     "tests/docs/",
     "tests/kafka/test_real_kafka.py",
     "tests/kafka/test_topic_stream.py",
     "tests/kafka/test_upgrade.py",
-    "tests/cli/test_demo.py",
+    "tests/cli/demo/test_demo.py",
     *APART,
-    "tests/cli/test_pipeline_disk.py",
+    "tests/cli/pipeline/test_full_disk.py",
 )
 """What takes longest begins first, so that no worker waits long for the other in the end."""
 
@@ -52,7 +59,7 @@ def unit_of(test: str) -> str:
     file = test.partition("::")[0]
     if file in APART:
         return file
-    return next((folder for folder in TOGETHER if file.startswith(folder)), file)
+    return next((unit for start, unit in TOGETHER.items() if file.startswith(start)), file)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

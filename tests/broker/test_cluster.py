@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rollcall import __version__
-from rollcall.broker.answers import FOR_CLIENTS
+from rollcall.broker.handlers import FOR_CLIENTS
 from rollcall.client import Address, AdminClient, ConnectionLostError
 from rollcall.protocol.dialects import KIP, RELEASED, dialect
 from rollcall.protocol.error_codes import Errors

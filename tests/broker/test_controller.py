@@ -8,12 +8,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from rollcall.broker.answers import update_metadata as update
-from rollcall.broker.cache import Broker, ClusterView, Endpoint
 from rollcall.broker.config import INTERNAL
 from rollcall.broker.controller import Controller
-from rollcall.broker.link import internal_listener, linked
-from rollcall.broker.roster import Roster
+from rollcall.broker.controller_channel import internal_listener, linked
+from rollcall.broker.handlers import update_metadata as update
+from rollcall.broker.metadata_cache import Broker, ClusterView, Endpoint
+from rollcall.broker.registrations import Roster
 from rollcall.protocol.dialects import KIP, dialect
 from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.messages import Message

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from rollcall.broker.answers import broker_registration
-from rollcall.broker.cache import Broker, Endpoint
 from rollcall.broker.config import INTERNAL, ClusterConfig
-from rollcall.broker.link import ask, linked
+from rollcall.broker.controller_channel import ask, linked
+from rollcall.broker.handlers import broker_registration
+from rollcall.broker.metadata_cache import Broker, Endpoint
 from rollcall.broker.node import Node
 from rollcall.broker.node_config import NodeConfig
 from rollcall.broker.ports import HTTP, Ports

@@ -64,5 +64,5 @@ def test_the_processes_are_told_apart_by_node_and_nothing_else(
 ) -> None:
     lines = [line for _, line in child_processes(secured_cluster.process.pid)]
     assert [line.split()[-3:] for line in lines] == [
-        ["-m", "rollcall.broker.process", f"node-{node}"] for node in (1, 2)
+        ["-m", "rollcall.broker.node_main", f"node-{node}"] for node in (1, 2)
     ]

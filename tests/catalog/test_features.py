@@ -16,10 +16,10 @@ from rollcall.catalog.features import (
     known_features,
     usable_features,
 )
-from rollcall.catalog.lines import known_lines
-from rollcall.catalog.listings import ranges_of
 from rollcall.catalog.loader import TableError, read_table
 from rollcall.catalog.ranges import Range
+from rollcall.catalog.releases.api_ranges import ranges_of
+from rollcall.catalog.releases.release_lines import known_lines
 
 B1 = Offer({0: (0, 3), 1: (2, 3)})
 B2 = Offer({0: (1, 2), 1: (0, 3), 2: (0, 0)})

@@ -3,14 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollcall.catalog.applications import application_of
-from rollcall.catalog.clients import identify_library
+from rollcall.catalog.brokers.fingerprints import telling
+from rollcall.catalog.brokers.identify import identify_release
+from rollcall.catalog.clients.applications import application_of
+from rollcall.catalog.clients.identify import identify_library
 from rollcall.catalog.features import Offer, usable_features
-from rollcall.catalog.fits import telling
-from rollcall.catalog.identify import identify_release
-from rollcall.catalog.lines import known_lines
-from rollcall.catalog.listings import ranges_of
 from rollcall.catalog.ranges import as_ranges, intersect
+from rollcall.catalog.releases.api_ranges import ranges_of
+from rollcall.catalog.releases.release_lines import known_lines
 
 INT16 = st.integers(-32768, 32767)
 RANGES = st.dictionaries(INT16 | st.integers(0, 100), st.tuples(INT16, INT16), max_size=40)

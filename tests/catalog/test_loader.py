@@ -5,18 +5,14 @@ from importlib.resources import files
 
 import pytest
 
-from rollcall.catalog import (
-    apis,
-    applications,
-    features,
-    libraries,
-    lines,
-    listings,
-    log_forms,
-    others,
-    platforms,
-)
+from rollcall.catalog import apis, features
+from rollcall.catalog.brokers import other_products as others
+from rollcall.catalog.clients import applications, libraries
 from rollcall.catalog.loader import TableError, check_fields, complain, range_from, read_table
+from rollcall.catalog.releases import api_ranges as listings
+from rollcall.catalog.releases import log_formats as log_forms
+from rollcall.catalog.releases import release_lines as lines
+from rollcall.catalog.releases import vendor_builds as platforms
 
 TABLES = sorted(path.name for path in files("rollcall.catalog").joinpath("data").iterdir())
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from rollcall.cli import report
 from rollcall.cli.app import COMMANDS, app
+from rollcall.cli.report import commands as report
 from tests.broker.running import ROLLCALL
 
 HEAVY = ("asyncio", "duckdb", "pyspark", "rollcall.catalog", "rollcall.protocol", "uvloop")

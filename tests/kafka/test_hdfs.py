@@ -20,8 +20,8 @@ from urllib.request import Request, urlopen
 import pyspark
 import pytest
 
-from rollcall.pipeline.failures import IS_IT_UP
-from rollcall.pipeline.session_config import IF_SMALL, QUICK_START
+from rollcall.pipeline.spark.config import IF_SMALL, QUICK_START
+from rollcall.pipeline.spark.errors import IS_IT_UP
 from tests.kafka.brokers import HEAP, START_SECONDS, Process, free_port
 from tests.kafka.jars import Artifact, jars_for_spark, java
 from tests.pipeline.running import OLD, lines, put, sums
@@ -35,9 +35,9 @@ PLAIN, PACKED = "b1/request.log.1", "b2/request.log.2.gz"
 LOGS = {PLAIN: lines(30).encode(), PACKED: gzip.compress(lines(20, first=30).encode())}
 CREATE = """
 import sys
-from rollcall.pipeline.hadoop import Hadoop, HadoopStore
-from rollcall.pipeline.session import open_session
-from rollcall.pipeline.session_config import SessionConfig
+from rollcall.pipeline.sources.hadoop import Hadoop, HadoopStore
+from rollcall.pipeline.spark.session import open_session
+from rollcall.pipeline.spark.config import SessionConfig
 with open_session(SessionConfig(small=True)) as spark:
     print(HadoopStore(Hadoop(spark), sys.argv[1]).create("a.json", b"mine"))
 """

@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from rollcall.pipeline.session_config import IF_SMALL, QUICK_START
+from rollcall.pipeline.spark.config import IF_SMALL, QUICK_START
 from tests.kafka.brokers import Process, free_port
 from tests.kafka.jars import CACHE, Artifact, jars_for_spark
 from tests.kafka.packages import unpacked

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from rollcall.pipeline.session_config import IF_SMALL, QUICK_START
+from rollcall.pipeline.spark.config import IF_SMALL, QUICK_START
 from tests.kafka.brokers import Machine, Process
 from tests.kafka.jars import Artifact, Release, jars_for_spark
 from tests.pipeline.running import line, lines, put, requests, sums

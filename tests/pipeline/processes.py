@@ -11,9 +11,9 @@ RUN = """
 import json, os, sys
 from dataclasses import replace
 from pathlib import Path
-from rollcall.pipeline import planning
-from rollcall.pipeline.session import open_session
-from rollcall.pipeline.session_config import SessionConfig
+from rollcall.pipeline.sources import planning
+from rollcall.pipeline.spark.session import open_session
+from rollcall.pipeline.spark.config import SessionConfig
 from tests.pipeline.running import read
 
 settings = json.loads(sys.argv[1])

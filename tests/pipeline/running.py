@@ -14,11 +14,11 @@ from typing import Any
 import duckdb
 from pyspark.sql import SparkSession
 
-from rollcall.pipeline.batch import Job
-from rollcall.pipeline.places import LocalPlace
-from rollcall.pipeline.recipes import Recipe, request_logs
-from rollcall.pipeline.run import Result, run
-from rollcall.pipeline.settings import SourceSettings
+from rollcall.pipeline.aggregates.record_types import Recipe, request_logs
+from rollcall.pipeline.jobs.batch import Job
+from rollcall.pipeline.jobs.run import Result, run
+from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.sources.files import LocalPlace
 from rollcall.tables.columns import TABLES
 from rollcall.tables.folder import make_tables, read_tables
 from rollcall.tables.stores import LocalStore, Store

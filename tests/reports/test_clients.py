@@ -8,7 +8,7 @@ import pytest
 
 from rollcall.catalog import Source
 from rollcall.reports import Client, Clients, Question, clients
-from rollcall.reports.over_time import versions_over_time
+from rollcall.reports.timeline import versions_over_time
 from tests.reports.making import Made, hour
 
 JAVA = "apache-kafka-java 3.9.0"

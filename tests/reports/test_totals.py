@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rollcall.reports import Question, clients, impact, trouble
-from rollcall.reports.over_time import versions_over_time
+from rollcall.reports.timeline import versions_over_time
 from tests.reports.making import DAY0, Made, hour
 
 JAVA = "apache-kafka-java 3.9.0"

@@ -23,7 +23,7 @@ In reading order:
 
 from rollcall.broker.config import ClusterConfig, ListenerPlan, NodePlan, Software
 from rollcall.broker.config_file import parse_config, read_config
-from rollcall.broker.keeper import NodeState
+from rollcall.broker.node_process import NodeState
 from rollcall.broker.supervisor import ClusterSupervisor, NodeDescription
 
 __all__ = [

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 
-from rollcall.broker.answers import broker_heartbeat, broker_registration
-from rollcall.broker.answers import update_metadata as update
-from rollcall.broker.cache import Endpoint
 from rollcall.broker.config import INTERNAL
-from rollcall.broker.link import ask, require_open, rest
-from rollcall.broker.roster import Registration, Roster
+from rollcall.broker.controller_channel import ask, require_open, rest
+from rollcall.broker.handlers import broker_heartbeat, broker_registration
+from rollcall.broker.handlers import update_metadata as update
+from rollcall.broker.metadata_cache import Endpoint
+from rollcall.broker.registrations import Registration, Roster
 from rollcall.client import ClientError, Connection, ConnectionRefusedByBrokerError
 from rollcall.protocol.error_codes import Errors, error_code
 from rollcall.protocol.messages import Message

@@ -12,15 +12,15 @@ from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from rollcall.broker.answers import NodeFacts
-from rollcall.broker.cache import Broker, ClusterView, Endpoint
+from rollcall.broker.broker_lifecycle import Membership
 from rollcall.broker.config import INTERNAL, LOOPBACK, ListenerPlan
 from rollcall.broker.controller import Controller
-from rollcall.broker.handlers import client_handlers, node_handlers
-from rollcall.broker.link import internal_listener, linked
-from rollcall.broker.membership import Membership
+from rollcall.broker.controller_channel import internal_listener, linked
+from rollcall.broker.handlers import NodeFacts
+from rollcall.broker.handlers.table import client_handlers, node_handlers
+from rollcall.broker.metadata_cache import Broker, ClusterView, Endpoint
 from rollcall.broker.node_config import NodeConfig
-from rollcall.broker.roster import Roster
+from rollcall.broker.registrations import Roster
 from rollcall.broker.security import number_of
 from rollcall.client import Connection
 from rollcall.protocol.sasl import Users

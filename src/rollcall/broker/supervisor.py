@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Self
 
 from rollcall.broker.config import INTERNAL, ClusterConfig
-from rollcall.broker.data_folder import DataFolder
-from rollcall.broker.keeper import LOG_NAME, Keeper, NodeState
+from rollcall.broker.data_directory import DataFolder
 from rollcall.broker.node import GRACE_SECONDS
 from rollcall.broker.node_config import REQUEST_LOG_NAME, NodeConfig
+from rollcall.broker.node_process import LOG_NAME, Keeper, NodeState
 from rollcall.broker.ports import HTTP, Ports
 from rollcall.errors import RollcallError
 

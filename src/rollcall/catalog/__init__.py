@@ -31,8 +31,22 @@ In reading order:
 """
 
 from rollcall.catalog.apis import Api, Mode, api_name, api_named, api_names, api_rows, known_apis
-from rollcall.catalog.applications import application_of, application_rules
-from rollcall.catalog.clients import Clue, LibraryCandidate, LibraryGuess, identify_library
+from rollcall.catalog.brokers.fingerprints import Circumstance
+from rollcall.catalog.brokers.identify import identify_release, identify_unanswered
+from rollcall.catalog.brokers.identity import BrokerIdentity, identify_broker
+from rollcall.catalog.brokers.other_products import OtherCandidate
+from rollcall.catalog.brokers.result import (
+    Candidate,
+    Evidence,
+    NextBest,
+    ReleaseGuess,
+    Sign,
+    Verdict,
+)
+from rollcall.catalog.clients.applications import application_of, application_rules
+from rollcall.catalog.clients.compatibility import Lack, Outlook, Risk, known_versions, outlook
+from rollcall.catalog.clients.identify import Clue, LibraryCandidate, LibraryGuess, identify_library
+from rollcall.catalog.clients.libraries import Library, engine_of, known_libraries, parse_version
 from rollcall.catalog.features import (
     Feature,
     FeatureVerdict,
@@ -42,13 +56,10 @@ from rollcall.catalog.features import (
     known_features,
     usable_features,
 )
-from rollcall.catalog.fits import Circumstance
-from rollcall.catalog.guess import Candidate, Evidence, NextBest, ReleaseGuess, Sign, Verdict
-from rollcall.catalog.identify import identify_release, identify_unanswered
-from rollcall.catalog.identity import BrokerIdentity, identify_broker
-from rollcall.catalog.libraries import Library, engine_of, known_libraries, parse_version
-from rollcall.catalog.lines import known_lines, metadata_versions
-from rollcall.catalog.listings import (
+from rollcall.catalog.loader import CatalogError, TableError
+from rollcall.catalog.provenance import Source
+from rollcall.catalog.ranges import Difference, Range, Ranges, as_ranges, differences, intersect
+from rollcall.catalog.releases.api_ranges import (
     Acceptance,
     acceptance,
     accepted_ranges,
@@ -61,14 +72,10 @@ from rollcall.catalog.listings import (
     newest,
     ranges_of,
 )
-from rollcall.catalog.loader import CatalogError, TableError
-from rollcall.catalog.log_forms import LogForm, known_log_forms, log_form, log_form_of
-from rollcall.catalog.others import OtherCandidate
-from rollcall.catalog.platforms import apache_line
-from rollcall.catalog.ranges import Difference, Range, Ranges, as_ranges, differences, intersect
-from rollcall.catalog.releases import Line, Release, UnknownReleaseError
-from rollcall.catalog.source import Source
-from rollcall.catalog.targets import Lack, Outlook, Risk, known_versions, outlook
+from rollcall.catalog.releases.log_formats import LogForm, known_log_forms, log_form, log_form_of
+from rollcall.catalog.releases.release import Line, Release, UnknownReleaseError
+from rollcall.catalog.releases.release_lines import known_lines, metadata_versions
+from rollcall.catalog.releases.vendor_builds import apache_line
 
 __all__ = [
     "Acceptance",

@@ -14,10 +14,10 @@ from functools import cache
 from typing import Generic, TypeVar
 
 from rollcall.catalog.apis import Api, Mode, known_apis
-from rollcall.catalog.lines import known_lines
 from rollcall.catalog.loader import Row, check_fields, complain, read_table
 from rollcall.catalog.ranges import Range, Ranges, as_ranges, intersect
-from rollcall.catalog.releases import Line
+from rollcall.catalog.releases.release import Line
+from rollcall.catalog.releases.release_lines import known_lines
 
 FILE = "features.json"
 ANY_HIGHER = 32767

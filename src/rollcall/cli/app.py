@@ -13,8 +13,8 @@ import typer
 
 from rollcall.__main__ import INTERRUPTED
 from rollcall.cli.lazy import lazy_group
-from rollcall.cli.output import print_error
-from rollcall.cli.unwritten import NO_ROOM, drop_output, no_room, open_what_is_closed
+from rollcall.cli.terminal.output import print_error
+from rollcall.cli.terminal.unwritten import NO_ROOM, drop_output, no_room, open_what_is_closed
 from rollcall.errors import ConfigError, RollcallError
 
 FAILED = 1
@@ -23,48 +23,48 @@ SOME_DID_NOT_ANSWER = 3
 
 COMMANDS = {
     "demo": (
-        "rollcall.cli.demo:demo",
+        "rollcall.cli.demo.story:demo",
         "Show all of rollcall: a cluster, clients on it, a restart, logs, tables, an upgrade.",
     ),
     "brokers": (
-        "rollcall.cli.brokers:brokers",
+        "rollcall.cli.brokers.roll_call:brokers",
         "Call the roll: what each broker is, since when it runs, and how we know.",
     ),
     "api-versions": (
-        "rollcall.cli.api_versions:api_versions",
+        "rollcall.cli.brokers.api_versions:api_versions",
         "Show which versions of which APIs the brokers have, and what they have in common.",
     ),
     "features": (
-        "rollcall.cli.features:features",
+        "rollcall.cli.brokers.features:features",
         "Show which features can be used on the cluster, and what stands in the way of the others.",
     ),
     "wait-restart": (
-        "rollcall.cli.wait_restart:wait_restart",
+        "rollcall.cli.brokers.wait_restart:wait_restart",
         "Wait until brokers have restarted: each says so itself, and the others know.",
     ),
     "identify": (
-        "rollcall.cli.identify:identify",
+        "rollcall.cli.brokers.identify:identify",
         (
             "Say which release an ApiVersions answer (JSON) fits, and what speaks against the next "
             "best."
         ),
     ),
-    "pipeline": ("rollcall.cli.pipeline:app", "Read request logs into tables (on Spark)."),
+    "pipeline": ("rollcall.cli.pipeline.commands:app", "Read request logs into tables (on Spark)."),
     "report": (
-        "rollcall.cli.report:app",
+        "rollcall.cli.report.commands:app",
         "Say who is on the cluster, what breaks at an upgrade, what restarted, and who misbehaves.",
     ),
-    "tables": ("rollcall.cli.tables:app", "Show the tables that the pipeline wrote."),
+    "tables": ("rollcall.cli.pipeline.tables:app", "Show the tables that the pipeline wrote."),
     "generate-logs": (
-        "rollcall.cli.generate_logs:generate_logs",
+        "rollcall.cli.pipeline.generate_logs:generate_logs",
         "Write request logs of a made-up but lifelike fleet, and the truth about it as JSON.",
     ),
     "cluster": (
-        "rollcall.cli.cluster:app",
+        "rollcall.cli.cluster.start:app",
         "Start a cluster of brokers on this machine, to try clients with.",
     ),
     "connections": (
-        "rollcall.cli.connections:connections",
+        "rollcall.cli.cluster.connections:connections",
         "Show who is connected to the nodes of `rollcall cluster start`, and with which software.",
     ),
     "protocol": ("rollcall.cli.protocol:app", "Show the messages of the Kafka protocol."),

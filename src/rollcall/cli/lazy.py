@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 Table = Mapping[str, tuple[str, str]]
-"""By name: where it is, as in `rollcall.cli.brokers:brokers`, and its line of help."""
+"""By name: where it is, as in `rollcall.cli.brokers.roll_call:brokers`, and its line of help."""
 
 
 def lazy_group(table: Table) -> type[TyperGroup]:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from rollcall.cli.options import JsonOption
-from rollcall.cli.output import print_json, print_table
+from rollcall.cli.options.common import JsonOption
+from rollcall.cli.terminal.output import print_json, print_table
 from rollcall.errors import ConfigError, RollcallError
 from rollcall.protocol.dialects import DIALECT_NAMES, RELEASED, Dialect, dialect, load_dialect
 from rollcall.protocol.errors import LocalProtocolError

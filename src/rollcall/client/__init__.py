@@ -38,6 +38,7 @@ A cluster and its brokers, in six lines:
 from rollcall.client.addresses import Address, parse_bootstrap
 from rollcall.client.admin import AdminClient
 from rollcall.client.cluster import ClusterDescription, Node
+from rollcall.client.cluster_requests import Told, Via
 from rollcall.client.config import ClientConfig, SaslConfig, TlsConfig
 from rollcall.client.connection import Connection, connect
 from rollcall.client.errors import (
@@ -53,7 +54,6 @@ from rollcall.client.errors import (
     UnreachableError,
     UnsupportedError,
 )
-from rollcall.client.questions import Told, Via
 from rollcall.client.roll_call import BrokerRow, RollCall, guess_release, roll_call
 from rollcall.client.versions import ApiVersionsReply, BrokerVersions, choose_version
 

@@ -18,6 +18,7 @@ from typing import Any, Self
 
 from rollcall.client.addresses import Address, parse_bootstrap
 from rollcall.client.cluster import ClusterDescription, description_of
+from rollcall.client.cluster_requests import Told, ask_about_cluster
 from rollcall.client.config import ClientConfig
 from rollcall.client.connection import Connection, connect
 from rollcall.client.errors import (
@@ -26,8 +27,7 @@ from rollcall.client.errors import (
     NeverAnswersError,
     UnreachableError,
 )
-from rollcall.client.memory import Memory
-from rollcall.client.questions import Told, ask_about_cluster
+from rollcall.client.response_cache import Memory
 
 OTHERS_TRIED = 8
 """One after another: in a large cluster that is gone, trying all of them would take hours."""

@@ -10,13 +10,13 @@ import asyncio
 
 from rollcall.client.config import SaslConfig
 from rollcall.client.errors import ConnectionLostError, DeniedError
+from rollcall.client.transport import Wire
 from rollcall.client.versions import (
     SASL_AUTHENTICATE,
     SASL_HANDSHAKE,
     BrokerVersions,
     choose_version,
 )
-from rollcall.client.wire import Wire
 from rollcall.protocol.error_codes import Errors, error_code
 from rollcall.protocol.sasl import AuthenticationFailed, SaslClient, new_client
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from rollcall.client.addresses import Address
-from rollcall.client.questions import Told, Via
+from rollcall.client.cluster_requests import Told, Via
 from rollcall.protocol.messages import Message
 
 NOT_ASKED: Final = -2147483648

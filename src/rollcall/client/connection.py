@@ -15,7 +15,7 @@ from rollcall.catalog import Range, Source, ranges_of
 from rollcall.client.addresses import Address
 from rollcall.client.authentication import authenticate
 from rollcall.client.config import ClientConfig
-from rollcall.client.dialing import open_wire
+from rollcall.client.connect import open_wire
 from rollcall.client.errors import (
     ClientError,
     ConnectionLostError,
@@ -24,6 +24,7 @@ from rollcall.client.errors import (
     UnreachableError,
 )
 from rollcall.client.negotiation import negotiate
+from rollcall.client.transport import Wire
 from rollcall.client.versions import (
     METADATA,
     UNDISPUTED,
@@ -32,7 +33,6 @@ from rollcall.client.versions import (
     Choice,
     choose_version,
 )
-from rollcall.client.wire import Wire
 from rollcall.protocol.codec import Codec
 from rollcall.protocol.conversation import Answer, ClientConversation, Decoder
 from rollcall.protocol.dialects import RELEASED, Dialect, dialect

@@ -11,8 +11,8 @@ from __future__ import annotations
 from rollcall import __version__
 from rollcall.catalog import Range
 from rollcall.client.errors import BrokerError, UnsupportedError
+from rollcall.client.transport import Wire
 from rollcall.client.versions import API_VERSIONS, BrokerVersions
-from rollcall.client.wire import Wire
 from rollcall.protocol.conversation import Answer
 from rollcall.protocol.dialects import DIALECT_NAMES, RELEASED
 from rollcall.protocol.error_codes import Errors, error_code

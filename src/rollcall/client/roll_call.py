@@ -25,8 +25,8 @@ from rollcall.catalog import (
 )
 from rollcall.client.admin import AdminClient
 from rollcall.client.cluster import ClusterDescription, Node, cluster_id_of
+from rollcall.client.cluster_requests import Told, Via
 from rollcall.client.errors import ClientError, NoAnswerError, Trouble
-from rollcall.client.questions import Told, Via
 from rollcall.client.versions import ApiVersionsReply, BrokerVersions
 
 NO_ID = -1

@@ -37,18 +37,18 @@ In reading order:
     flat        answers as plain rows
 """
 
-from rollcall.reports.basis import Basis, HeardBroker, Limit
 from rollcall.reports.clients import Clients, clients
 from rollcall.reports.complaints import Limits, Trouble
-from rollcall.reports.findings import Finding, Judgement, Verdict, Why
-from rollcall.reports.impact import ClientImpact, Impact, impact
-from rollcall.reports.known import UnknownNameError
-from rollcall.reports.owners import Owners, read_owners
-from rollcall.reports.question import Question
-from rollcall.reports.remedies import Remedy, Step
+from rollcall.reports.impact.findings import Finding, Judgement, Verdict, Why
+from rollcall.reports.impact.owners import Owners, read_owners
+from rollcall.reports.impact.remedies import Remedy, Step
+from rollcall.reports.impact.report import ClientImpact, Impact, impact
+from rollcall.reports.problems import trouble
+from rollcall.reports.query.basis import Basis, HeardBroker, Limit
+from rollcall.reports.query.filters import Question
+from rollcall.reports.query.unknown_names import UnknownNameError
 from rollcall.reports.restarts import restarts
 from rollcall.reports.starts import Restarts
-from rollcall.reports.trouble import trouble
 from rollcall.reports.values import Client, ClientKey, Use
 
 __all__ = [

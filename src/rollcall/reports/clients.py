@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from rollcall.reports.basis import Basis
-from rollcall.reports.brokers import common_ranges, read_heard, releases_of
-from rollcall.reports.connections import connections_of_clients, count_opened
-from rollcall.reports.flat import flat_client, to_arrow
-from rollcall.reports.hearing import hear
+from rollcall.reports.export import flat_client, to_arrow
 from rollcall.reports.inventory import read_inventory
-from rollcall.reports.question import EVERYTHING, Question
-from rollcall.reports.reading import Tables, open_tables
+from rollcall.reports.query.basis import Basis
+from rollcall.reports.query.brokers import common_ranges, read_heard, releases_of
+from rollcall.reports.query.connections import connections_of_clients, count_opened
+from rollcall.reports.query.coverage import hear
+from rollcall.reports.query.database import Tables, open_tables
+from rollcall.reports.query.filters import EVERYTHING, Question
+from rollcall.reports.query.usage import make_sightings
 from rollcall.reports.shapes import CLIENT
-from rollcall.reports.sightings import make_sightings
 from rollcall.reports.values import Client
 
 

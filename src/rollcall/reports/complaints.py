@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from rollcall.reports.basis import Basis
-from rollcall.reports.flat import flat_complaint, to_arrow
+from rollcall.reports.export import flat_complaint, to_arrow
+from rollcall.reports.query.basis import Basis
 from rollcall.reports.shapes import COMPLAINT
 from rollcall.reports.values import ClientKey
 

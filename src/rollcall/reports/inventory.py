@@ -13,9 +13,9 @@ from rollcall.catalog import (
     identify_library,
     known_libraries,
 )
-from rollcall.reports.basis import Basis
-from rollcall.reports.reading import Reader
-from rollcall.reports.sightings import CLIENT
+from rollcall.reports.query.basis import Basis
+from rollcall.reports.query.database import Reader
+from rollcall.reports.query.usage import CLIENT
 from rollcall.reports.values import Client, ClientKey, Use
 
 HOSTS_SHOWN = 20

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from rollcall.reports.known import check_cluster
-from rollcall.reports.question import EVERYTHING, Question
-from rollcall.reports.reading import Reader, Tables, open_tables
+from rollcall.reports.query.database import Reader, Tables, open_tables
+from rollcall.reports.query.filters import EVERYTHING, Question
+from rollcall.reports.query.unknown_names import check_cluster
 from rollcall.reports.starts import (
     FLAPPING_STARTS,
     UNLISTED,

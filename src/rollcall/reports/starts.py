@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from rollcall.reports.flat import flat_broker, to_arrow
+from rollcall.reports.export import flat_broker, to_arrow
 from rollcall.reports.shapes import BROKER
 
 FLAPPING_STARTS = 3

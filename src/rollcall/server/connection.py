@@ -24,10 +24,10 @@ from rollcall.protocol.schema import API_VERSIONS_KEY
 from rollcall.server.authentication import LoginStep, SaslLogin, logged_in_already
 from rollcall.server.config import OnUnsupported
 from rollcall.server.handlers import SASL_KEYS, RequestContext
-from rollcall.server.link import Link
 from rollcall.server.processor import NEVER
 from rollcall.server.refusals import Reason
 from rollcall.server.request_log import Completed
+from rollcall.server.transport import Link
 
 if TYPE_CHECKING:
     from rollcall.server.listener import Listener

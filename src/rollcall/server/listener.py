@@ -13,7 +13,7 @@ from rollcall.protocol.headers import Request
 from rollcall.server.api_versions import ApiVersions
 from rollcall.server.config import ListenerConfig
 from rollcall.server.connection import Connection
-from rollcall.server.disputes import DisputeWarnings, disputed_versions
+from rollcall.server.dialect_conflicts import DisputeWarnings, disputed_versions
 from rollcall.server.handlers import Handler, answered_ranges
 from rollcall.server.processor import Processor
 from rollcall.server.refusals import Reason

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from rollcall.server.refusals import Refusals
 
 if TYPE_CHECKING:
-    from rollcall.server.link import Link
+    from rollcall.server.transport import Link
 
 SWEEP_SECONDS: Final = 0.25
 MAX_INDEX: Final = 0x7FFFFFFF

@@ -18,8 +18,8 @@ from rollcall.protocol.dialects import Dialect
 from rollcall.protocol.headers import Request
 from rollcall.protocol.messages import Message
 from rollcall.server.config import RequestLogConfig, RequestLogFormat, RequestLogLevel
+from rollcall.server.log_format import request_line
 from rollcall.server.registry import ConnectionInfo
-from rollcall.server.request_lines import request_line
 from rollcall.server.rolling_file import RollingFile
 
 logger = logging.getLogger(__name__)

@@ -1,0 +1,45 @@
+"""BrokerRegistration (62): a node that has started tells the controller who and where it is.
+
+Kafka's own request; the start time of KIP-536 rides along in a tagged field.
+"""
+
+from uuid import UUID
+
+from rollcall.broker.metadata_cache import Broker, Endpoint
+from rollcall.broker.registrations import Roster
+from rollcall.protocol.dialects import KIP, dialect
+from rollcall.protocol.messages import Message
+
+KEY = 62
+
+_Request = dialect(KIP).message_class("BrokerRegistrationRequest")
+_Response = dialect(KIP).message_class("BrokerRegistrationResponse")
+
+
+def write(broker: Broker, cluster_id: str, incarnation: UUID) -> Message:
+    return _Request(
+        broker_id=broker.id,
+        cluster_id=cluster_id,
+        incarnation_id=incarnation,
+        listeners=[
+            _Request.Listener(
+                name=endpoint.listener,
+                host=endpoint.host,
+                port=endpoint.port,
+                security_protocol=endpoint.security_protocol,
+            )
+            for endpoint in broker.endpoints
+        ],
+        rack=broker.rack,
+        start_time_ms=broker.start_time_ms,
+    )
+
+
+def answer(body: Message, roster: Roster, now: float) -> Message:
+    endpoints = tuple(
+        Endpoint(entry.name, entry.host, entry.port, entry.security_protocol)
+        for entry in body.listeners
+    )
+    broker = Broker(body.broker_id, endpoints, body.rack, body.start_time_ms)
+    error, epoch = roster.register(broker, body.cluster_id, body.incarnation_id, now)
+    return _Response(error_code=error, broker_epoch=epoch)

@@ -1,0 +1,241 @@
+"""From the number of a line to its text: column expressions on the tables of a plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, cast
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from rollcall.loggen.bodies import GROUP, MEMBER, NAME, OFFSET, PEER, SIZE, VERSION
+from rollcall.loggen.plan import SHARES, Plan
+
+FILES = """file BIGINT, release INT, broker_id INT, form STRING, whole_throttle BOOLEAN,
+    processor BOOLEAN, address STRING, address_v6 STRING, point STRING, hour STRING, first BIGINT,
+    count BIGINT, first_of_broker BIGINT"""
+TICKETS = "place BIGINT, actor INT, dealt INT, weight INT"
+ACTORS = """release INT, actor INT, client STRING, principal STRING, listener STRING,
+    protocol STRING, port INT, host STRING, v6 BOOLEAN, of_peer INT, of_broker BOOLEAN,
+    group STRING, member STRING, name STRING, version STRING, named_from INT, lasts BIGINT,
+    opening INT, cycle INT, script INT, port_place INT, port_share INT, first_correlation INT"""
+STEPS = """release INT, script INT, slot BIGINT, first_template INT, templates INT,
+    remote INT, converts BOOLEAN, throttle INT"""
+TEMPLATES = """template INT, before STRING, between STRING, client_first BOOLEAN,
+    parts ARRAY<STRUCT<text: STRING, mark: STRING>>"""
+
+VALUES = {
+    "": "''",
+    OFFSET: "string(offset)",
+    SIZE: "string(size)",
+    GROUP: "group",
+    MEMBER: "member",
+    NAME: "name",
+    VERSION: "version",
+    PEER: "string(peer)",
+}
+"""What stands for each mark."""
+JSON_FORMS = ("H", "I", "J")
+FIRST_PORT = 1024
+PORT_COUNT = 60_000
+
+
+def generate_lines(spark: SparkSession, plan: Plan) -> DataFrame:
+    """One column `value`; partition n holds the lines of file n, in order."""
+    return (
+        spark.range(0, plan.settings.lines, 1, len(plan.files))
+        .transform(with_place, spark, plan)
+        .transform(with_client, spark, plan)
+        .transform(with_request, spark, plan)
+        .transform(with_values, plan.settings.seed, plan.settings.brokers)
+        .select(line().alias("value"))
+    )
+
+
+def small(spark: SparkSession, rows: Iterable[tuple[object, ...]], schema: str) -> DataFrame:
+    """A table of a plan, which every task gets as a whole.
+
+    It goes to Java as one text of JSON: `createDataFrame` would start Python workers for it.
+    """
+    names = cast("StructType", StructType.fromDDL(schema)).names
+    text = "\n".join(json.dumps(dict(zip(names, row, strict=True))) for row in rows)
+    java: Any = spark.sparkContext._jvm
+    dataset = spark._jsparkSession.createDataset(
+        [text], java.org.apache.spark.sql.Encoders.STRING()
+    )
+    lines = DataFrame(dataset.toDF(), spark).select(F.explode(F.split("value", "\n")).alias("row"))
+    return F.broadcast(lines.select(F.from_json("row", schema).alias("row")).select("row.*"))
+
+
+def with_place(numbers: DataFrame, spark: SparkSession, plan: Plan) -> DataFrame:
+    """The file of a line, and its place in the round of its broker."""
+    # the cut that `spark.range` makes: file n begins with line n * lines div files
+    file = F.expr(f"((id + 1) * {len(plan.files)}L - 1) div {plan.settings.lines}L")
+    rounds = len(plan.round)
+    return (
+        numbers.withColumn("file", file)
+        .join(small(spark, plan.file_rows(), FILES), "file")
+        .withColumn("turn", F.expr(f"(id - first_of_broker) div {rounds}L"))
+        .withColumn("place", F.expr(f"(id - first_of_broker) % {rounds}L"))
+    )
+
+
+def with_client(lines: DataFrame, spark: SparkSession, plan: Plan) -> DataFrame:
+    """Who sends it, on which connection, and how many requests it sent there before."""
+    return (
+        lines.join(small(spark, plan.ticket_rows(), TICKETS), "place")
+        .join(small(spark, plan.actor_rows(), ACTORS), ["release", "actor"])
+        .withColumn("request", F.expr("turn * weight + dealt"))
+        .withColumn("connection", F.expr("request div lasts"))
+        .withColumn("request", F.expr("request % lasts"))
+    )
+
+
+def with_request(lines: DataFrame, spark: SparkSession, plan: Plan) -> DataFrame:
+    """The step of the script, and the template of its line."""
+    slot = "if(request < opening, request, opening + (request - opening) % cycle)"
+    below = " ".join(f"when chosen < {share} then {at}" for at, share in enumerate(SHARES))
+    template = f"first_template + least(templates - 1, case {below} end)"
+    chosen = F.pmod(F.xxhash64(F.lit(plan.settings.seed), F.lit("template"), "id"), F.lit(1000))
+    return (
+        lines.withColumn("slot", F.expr(slot))
+        .join(small(spark, plan.step_rows(), STEPS), ["release", "script", "slot"])
+        .withColumn("chosen", chosen)
+        .withColumn("template", F.expr(template))
+        .join(small(spark, plan.template_rows(), TEMPLATES), "template")
+    )
+
+
+def with_values(lines: DataFrame, seed: int, brokers: int) -> DataFrame:
+    """What varies from line to line: when, how long, offsets, sizes, ports."""
+    peer = F.expr(f"(broker_id + of_peer) % {brokers}")
+    return (
+        lines.withColumn("chance", F.xxhash64(F.lit(seed), F.lit("values"), "id"))
+        .withColumn("millis", F.expr("((id - first) * 1000 + (chance & 511)) * 3600 div count"))
+        .withColumn("queue", F.expr("15 + (chance & 127)"))
+        .withColumn("local", F.expr("40 + shiftrightunsigned(chance, 7) % 1900"))
+        .withColumn("remote", F.expr("shiftrightunsigned(chance, 20) % (remote + 1)"))
+        .withColumn("response", F.expr("10 + (shiftrightunsigned(chance, 30) & 127)"))
+        .withColumn("send", F.expr("60 + (shiftrightunsigned(chance, 40) & 255)"))
+        .withColumn("total", F.expr("queue + local + remote + response + send"))
+        .withColumn("offset", F.expr("100000 + shiftrightunsigned(chance, 24) % 800000000"))
+        .withColumn("size", F.expr("7 + shiftrightunsigned(chance, 33) % 4000"))
+        .withColumn("peer", peer)
+        .withColumn("named", F.expr("named_from >= 0 and request >= named_from"))
+        .withColumn("connection_id", connection_id())
+    )
+
+
+def connection_id() -> Column:
+    client_port = (
+        f"{FIRST_PORT} + (port_place + connection * port_share + actor * 97) % {PORT_COUNT}"
+    )
+    peer_host = "concat('10.1.', peer div 250, '.', peer % 250 + 1)"
+    return F.expr(
+        f"""concat(
+            if(v6, address_v6, address), ':', port, '-',
+            case when of_peer >= 0 then {peer_host} when of_broker then address else host end,
+            ':', {client_port},
+            case when form < 'F' then ''
+                 when processor then concat('-', actor % 3, '-', connection * 1000 + actor)
+                 else concat('-', connection * 1000 + actor) end)"""
+    )
+
+
+def line() -> Column:
+    seconds = "lpad(millis div 1000 % 60, 2, '0'), ',', lpad(millis % 1000, 3, '0'), ']'"
+    client = f"replace(client, '{PEER}', peer)"
+    correlation = "string(request + first_correlation)"
+    time = f"concat(hour, lpad(millis div 60000, 2, '0'), ':', {seconds})"
+    return F.concat(
+        F.expr(time),
+        F.col("before"),
+        F.expr(f"if(client_first, {client}, {correlation})"),
+        F.col("between"),
+        F.expr(f"if(client_first, {correlation}, {client})"),
+        F.expr(_filled()),
+        tail(),
+        F.lit(" (kafka.request.logger)"),
+    )
+
+
+def _filled() -> str:
+    """The rest of a template with its marks replaced: part by part, as a search costs more."""
+    cases = " ".join(f"when '{mark}' then {value}" for mark, value in VALUES.items())
+    return f"array_join(transform(parts, p -> concat(p.text, case p.mark {cases} end)), '')"
+
+
+def tail() -> Column:
+    """What follows the bodies, in the words of each form."""
+    form = F.col("form")
+    return (
+        F.when(form.isin(*JSON_FORMS), F.expr(_json_tail()))
+        .when(form == "G", F.expr(_text_tail(_doubles(), software=True)))
+        .when(form == "F", F.expr(_text_tail(_doubles(), software=False)))
+        .when(form == "E", F.expr(_text_tail(_six_decimals(), software=False)))
+        .otherwise(F.expr(_old_tail()))
+    )
+
+
+def _millis(value: str) -> str:
+    """A Java double: at most three decimals, one at least."""
+    return f"cast(({value}) / 1000D as string)"
+
+
+def _json_tail() -> str:
+    return f"""concat(',"connection":"', connection_id,
+        '","totalTimeMs":', {_millis("total + throttle * 1000")},
+        ',"requestQueueTimeMs":', {_millis("queue")}, ',"localTimeMs":', {_millis("local")},
+        ',"remoteTimeMs":', {_millis("remote")}, ',"throttleTimeMs":', throttle,
+        ',"responseQueueTimeMs":', {_millis("response + throttle * 1000")},
+        ',"sendTimeMs":', {_millis("send")}, ',"securityProtocol":"', protocol,
+        '","principal":"', principal, '","listener":"', listener,
+        '","clientInformation":{{"softwareName":"', if(named, name, 'unknown'),
+        '","softwareVersion":"', if(named, version, 'unknown'), '"}}',
+        if(converts, concat(',"temporaryMemoryBytes":', size,
+            ',"messageConversionsTime":', {_millis("local")}), ''), '}}')"""
+
+
+def _text_tail(times: str, *, software: bool) -> str:
+    told = """',clientInformation:ClientInformation(softwareName=', if(named, name, 'unknown'),
+        ', softwareVersion=', if(named, version, 'unknown'), ')',"""
+    return f"""concat(' from connection ', connection_id, {times},
+        ',securityProtocol:', protocol, ',principal:', principal, ',listener:', listener,
+        {told if software else ""}
+        if(converts and form > 'E', concat(',temporaryMemoryBytes:', size,
+            ',messageConversionsTime:', {_millis("local")}), ''))"""
+
+
+def _doubles() -> str:
+    throttle = f"if(whole_throttle, string(throttle), {_millis('throttle * 1000')})"
+    return f"""';totalTime:', {_millis("total + throttle * 1000")},
+        ',requestQueueTime:', {_millis("queue")}, ',localTime:', {_millis("local")},
+        ',remoteTime:', {_millis("remote")}, ',throttleTime:', {throttle},
+        ',responseQueueTime:', {_millis("response + throttle * 1000")},
+        ',sendTime:', {_millis("send")}"""
+
+
+def _six_decimals() -> str:
+    def six(value: str) -> str:
+        return f"{value} div 1000, point, lpad({value} % 1000, 3, '0'), '000'"
+
+    return f"""';totalTime:', {six("total")}, ',requestQueueTime:', {six("queue")},
+        ',localTime:', {six("local")}, ',remoteTime:', {six("remote")},
+        ',throttleTime:', {six("(throttle * 1000)")}, ',responseQueueTime:', {six("response")},
+        ',sendTime:', {six("send")}"""
+
+
+def _old_tail() -> str:
+    """Forms A to D: whole milliseconds; the peer only, then who, then where."""
+    times = """total div 1000, if(form = 'A', ',queueTime:', ',requestQueueTime:'),
+        queue div 1000, ',localTime:', local div 1000, ',remoteTime:', remote div 1000,
+        if(form = 'A', '', concat(',responseQueueTime:', response div 1000)),
+        ',sendTime:', send div 1000"""
+    return f"""concat(
+        if(form < 'C', concat(' from client /', split_part(connection_id, '-', 2)),
+            concat(' from connection ', connection_id)),
+        ';totalTime:', {times},
+        if(form < 'C', '', concat(',securityProtocol:', protocol, ',principal:', principal)),
+        if(form = 'D', concat(',listener:', listener), ''))"""

@@ -1,0 +1,309 @@
+"""Who sends what when, as small tables: Spark needs no more than these and the number of a line.
+
+The lines of a broker are dealt out in rounds. In each round every client has as many places as
+its weight, always the same ones; so from the number of a line follow the client, how many
+requests it had sent before, and with that the connection and the step of its script. Nothing
+is remembered from line to line, which is why any number of tasks gives the same logs.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+
+from rollcall.catalog import Release
+from rollcall.errors import ConfigError
+from rollcall.loggen.bodies import MARKS, Neighbour, Situation
+from rollcall.loggen.fleet import (
+    CONTROLLER,
+    FORWARDED,
+    MIXED,
+    PORTS,
+    REPLICA,
+    Broker,
+    Client,
+    Fleet,
+    make_fleet,
+    releases_of,
+)
+from rollcall.loggen.frames import template
+from rollcall.loggen.scripts import FETCH, METADATA, Script, Step, script_for
+from rollcall.pipeline.parsing.prefix import LAST_DAY
+
+HOURS_AT_LEAST = 2
+LINES_PER_FILE = 500_000
+NULL_IDS = ((Release((0, 8)), Release((0, 11))), (Release((2, 4)), Release((3, 1))))
+"""Where a missing client id is printed as null; elsewhere it is empty."""
+REFUSES_ODD_IDS = Release((0, 11))
+THROTTLED_MS = 350
+ERROR = 25
+"""UNKNOWN_MEMBER_ID, the error of a client that is thrown out of its group again and again."""
+
+# topics and partitions of a body, the most common shape first; `SHARES` says how common
+SHAPES = {
+    FETCH: ((1, 1), (1, 1), (1, 2), (1, 4), (2, 6), (4, 20)),
+    METADATA: ((1, 1), (1, 3), (1, 6), (2, 6), (6, 12), (40, 12)),
+}
+SHAPE = ((1, 1), (1, 1), (1, 2), (2, 2))
+SHARES = (600, 840, 940, 980, 995, 1000)
+"""Of 1,000 lines, how many have this shape or one before it."""
+BROKERS_TOLD = 12
+LATEST = datetime(1970, 1, 1) + timedelta(days=LAST_DAY)  # noqa: DTZ001 - as brokers log
+"""No line of this day or a later one is read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerateSettings:
+    lines: int
+    seed: int = 7
+    form: str = MIXED
+    brokers: int = 12
+    start: datetime = datetime(2026, 11, 1, 10)  # noqa: DTZ001 - a broker logs without a zone
+    hours: int | None = None
+
+    def __post_init__(self) -> None:
+        releases_of(self.form)
+        if self.lines < 1:
+            raise ConfigError(f"--lines is {self.lines}", hint="ask for 1 line or more")
+        if not 1 <= self.brokers <= 10_000:
+            raise ConfigError(f"--brokers is {self.brokers}", hint="use 1 to 10,000")
+        if self.hours is not None and self.hours < 1:
+            raise ConfigError(f"--hours is {self.hours}", hint="ask for 1 hour or more")
+        if self.hours_each > (LATEST - self.start).total_seconds() // 3600:
+            raise ConfigError(
+                f"{self.hours_each:,} hours from {self.start:%Y-%m-%d %H}:00 on end behind "
+                f"{LATEST:%Y-%m-%d}",
+                hint="use an earlier --start, or fewer --hours",
+            )
+
+    @property
+    def hours_each(self) -> int:
+        """Given, or so many that no file grows beyond what one task writes in a minute."""
+        needed = -(-self.lines // (self.brokers * LINES_PER_FILE))
+        return self.hours or max(HOURS_AT_LEAST, needed)
+
+    @property
+    def files(self) -> int:
+        return self.brokers * self.hours_each
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a broker and an hour: its lines have the numbers from `first` up to `end`."""
+
+    number: int
+    broker: Broker
+    hour: datetime
+    first: int
+    end: int
+    first_of_broker: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.broker.folder}/kafka-request.log.{self.hour:%Y-%m-%d-%H}"
+
+
+class Plan:
+    def __init__(self, settings: GenerateSettings) -> None:
+        self.settings = settings
+        self.fleet: Fleet = make_fleet(
+            seed=settings.seed, form=settings.form, brokers=settings.brokers
+        )
+        self.releases = sorted({broker.release for broker in self.fleet.brokers})
+
+    @cached_property
+    def files(self) -> tuple[File, ...]:
+        hours, lines, count = self.settings.hours_each, self.settings.lines, self.settings.files
+        return tuple(
+            File(
+                number=number,
+                broker=self.fleet.brokers[number // hours],
+                hour=self.settings.start + timedelta(hours=number % hours),
+                first=number * lines // count,
+                end=(number + 1) * lines // count,
+                first_of_broker=number // hours * hours * lines // count,
+            )
+            for number in range(count)
+        )
+
+    @cached_property
+    def round(self) -> tuple[int, ...]:
+        """The client at each place of a round."""
+        places = [at for at, client in enumerate(self.fleet.clients) for _ in range(client.weight)]
+        random.Random(self.settings.seed).shuffle(places)  # noqa: S311
+        return tuple(places)
+
+    @cached_property
+    def scripts(self) -> dict[tuple[int, int], tuple[int, Script]]:
+        """Per release and client its script, with the number of the script at that release."""
+        found: dict[tuple[int, int], tuple[int, Script]] = {}
+        for place, release in enumerate(self.releases):
+            numbers: dict[Script, int] = {}
+            for at, client in enumerate(self.fleet.clients):
+                script = script_for(client, release)
+                number = numbers.setdefault(script, len(numbers))
+                found[place, at] = (number, script)
+        return found
+
+    @cached_property
+    def step_numbers(self) -> dict[tuple[int, Step], tuple[int, int]]:
+        """Per release and step the number of its first template, and how many there are."""
+        found: dict[tuple[int, Step], tuple[int, int]] = {}
+        total = 0
+        for (place, _), (_, script) in self.scripts.items():
+            for step in script.steps:
+                if (place, step) not in found:
+                    count = len(shapes_of(step))
+                    found[place, step] = (total, count)
+                    total += count
+        return found
+
+    # The rows of the tables, in the order of the columns that `lines` names.
+
+    def file_rows(self) -> Iterator[tuple[object, ...]]:
+        for file in self.files:
+            broker = file.broker
+            yield (
+                file.number,
+                self.releases.index(broker.release),
+                broker.id,
+                broker.form,
+                broker.release >= Release((2, 6)),
+                broker.release >= Release((4, 0)),
+                broker.address,
+                broker.address_v6,
+                "," if broker.decimal_comma else ".",
+                f"[{file.hour:%Y-%m-%d %H}:",
+                file.first,
+                file.end - file.first,
+                file.first_of_broker,
+            )
+
+    def ticket_rows(self) -> Iterator[tuple[object, ...]]:
+        dealt: Counter[int] = Counter()
+        for place, at in enumerate(self.round):
+            yield (place, at, dealt[at], self.fleet.clients[at].weight)
+            dealt[at] += 1
+
+    def actor_rows(self) -> Iterator[tuple[object, ...]]:
+        for (place, at), (number, script) in self.scripts.items():
+            client, release = self.fleet.clients[at], self.releases[place]
+            name, version = client.tells or ("unknown", "unknown")
+            yield (
+                place,
+                at,
+                printed_id(client, release),
+                client.principal,
+                listener_of(client, release),
+                client.protocol,
+                PORTS[listener_of(client, release)],
+                client.host,
+                ":" in client.host,
+                int(client.host) if client.role == REPLICA else -1,
+                client.role in (CONTROLLER, FORWARDED),
+                client.group,
+                client.member,
+                name,
+                version,
+                -1 if script.named_from is None else script.named_from,
+                client.lasts,
+                len(script.opening),
+                len(script.cycle),
+                number,
+                *client.ports,
+                0 if client.library == "apache-kafka-java" else 1,
+            )
+
+    def step_rows(self) -> Iterator[tuple[object, ...]]:
+        seen = set()
+        for (place, _), (number, script) in self.scripts.items():
+            if (place, number) in seen:
+                continue
+            seen.add((place, number))
+            for slot, step in enumerate(script.steps):
+                first, count = self.step_numbers[place, step]
+                remote = {FETCH: 500_000, 0: 4_000, 11: 2_000_000}.get(step.key, 0)
+                old = step.key == 0 and step.version < 2
+                yield (place, number, slot, first, count, remote, old, THROTTLED_MS * step.error)
+
+    def template_rows(self) -> Iterator[tuple[object, ...]]:
+        for (place, step), (first, _) in self.step_numbers.items():
+            for at, (topics, partitions) in enumerate(shapes_of(step)):
+                made = template(
+                    step.key,
+                    self.situation(self.releases[place], step, topics, partitions, at),
+                    forwarded=step.forwarded,
+                )
+                parts = cut_at_marks(made.after)
+                yield (first + at, made.before, made.between, made.client_first, parts)
+
+    def situation(
+        self, release: Release, step: Step, topics: int, partitions: int, at: int
+    ) -> Situation:
+        names = self.fleet.topics
+        chosen = [names[(at * 5 + other) % len(names)] for other in range(topics)]
+        return Situation(
+            release=release,
+            version=step.version,
+            as_json=release >= Release((2, 8)),
+            topics=chosen,
+            partitions=partitions,
+            brokers=self.told,
+            replica=step.replica,
+            error=ERROR if step.error else 0,
+            throttle=THROTTLED_MS if step.error else 0,
+            too_new=step.too_new,
+        )
+
+    @cached_property
+    def told(self) -> Sequence[Neighbour]:
+        return [broker.neighbour for broker in self.fleet.brokers[:BROKERS_TOLD]]
+
+
+def cut_at_marks(text: str) -> list[dict[str, str]]:
+    """Each piece of a text with the mark that follows it; the last is followed by none."""
+    pieces = re.split(f"([{MARKS}])", text)
+    marks = [*pieces[1::2], ""]
+    return [{"text": a, "mark": b} for a, b in zip(pieces[::2], marks, strict=True)]
+
+
+def shapes_of(step: Step) -> Sequence[tuple[int, int]]:
+    if step.key == 18:
+        return ((1, 1),)
+    return SHAPES.get(step.key, SHAPE)
+
+
+def listener_of(client: Client, release: Release) -> str:
+    """The controller's listener came with KRaft, listeners of any name with 0.10.2."""
+    if client.listener == "CONTROLLER" and release < Release((2, 8)):
+        return "REPLICATION"
+    return client.listener
+
+
+def printed_id(client: Client, release: Release) -> str:
+    """The client id as this release prints it; that of a replica fetcher comes per broker."""
+    as_json = release >= Release((2, 8))
+    text = client_id_at(client, release)
+    if text is None:
+        null = any(first <= release < end for first, end in NULL_IDS)
+        return "null" if null else '""' if as_json else ""
+    return json.dumps(text, ensure_ascii=False) if as_json else text
+
+
+def client_id_at(client: Client, release: Release) -> str | None:
+    match client.role:
+        case "replica":
+            return "broker-\x07-fetcher-0"
+        case "controller":
+            return "0"
+        case "forwarded":
+            return "billing-admin-1"
+    if client.client_id and release.within(REFUSES_ODD_IDS):
+        return "".join(c for c in client.client_id if c not in ',="\\\n')
+    return client.client_id

@@ -1,0 +1,155 @@
+"""The truth about a fleet: what each client sent, counted from the plan and not from the lines.
+
+No line is looked at: how often a client comes up follows from its places in a round, and what
+it then sends from its script. So the tables of a pipeline run can be compared with it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from rollcall.catalog import Release, ranges_of
+from rollcall.catalog.clients.signatures import API_VERSIONS, NAMES_FROM
+from rollcall.loggen.fleet import Broker, Client
+from rollcall.loggen.lines import PORT_COUNT
+from rollcall.loggen.plan import Plan, client_id_at
+from rollcall.loggen.scripts import Script, Step
+
+
+class Truth:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def as_json(self) -> dict[str, Any]:
+        settings = self.plan.settings
+        return {
+            "lines": settings.lines,
+            "seed": settings.seed,
+            "form": settings.form,
+            "time_zone": "UTC",
+            "start": settings.start.isoformat(),
+            "hours": settings.hours_each,
+            "brokers": [self.broker(broker) for broker in self.plan.fleet.brokers],
+            "clients": [self.client(at) for at in range(len(self.plan.fleet.clients))],
+            "files": {
+                file.name: file.end - file.first
+                for file in self.plan.files
+                if file.end > file.first
+            },
+        }
+
+    def broker(self, broker: Broker) -> dict[str, Any]:
+        return {
+            "id": broker.id,
+            "folder": broker.folder,
+            "release": str(broker.release),
+            "form": broker.form,
+            "addresses": [broker.address, broker.address_v6],
+            "lines": self.lines[broker.id],
+            "ranges": {
+                str(key): [it.low, it.high] for key, it in ranges_of(broker.release).items()
+            },
+        }
+
+    @cached_property
+    def lines(self) -> Mapping[int, int]:
+        lines: Counter[int] = Counter()
+        for file in self.plan.files:
+            lines[file.broker.id] += file.end - file.first
+        return lines
+
+    @cached_property
+    def places(self) -> Mapping[int, list[int]]:
+        places: dict[int, list[int]] = {}
+        for place, at in enumerate(self.plan.round):
+            places.setdefault(at, []).append(place)
+        return places
+
+    def client(self, at: int) -> dict[str, Any]:
+        client = self.plan.fleet.clients[at]
+        sent = [found for broker in self.plan.fleet.brokers if (found := self.sent(at, broker))]
+        return {
+            "application": client.application,
+            "owner": client.owner,
+            "principal": client.principal,
+            "client_id": client.client_id,
+            "listener": client.listener,
+            "host": client.host if client.owner != "kafka" else None,
+            "library": client.library or None,
+            "library_version": client.library_version or None,
+            "tells": list(client.tells) if client.tells else None,
+            "role": client.role,
+            "behaviour": client.behaviour,
+            "pinned": client.pinned,
+            "requests": sum(found["requests"] for found in sent),
+            "brokers": sent,
+        }
+
+    def requests(self, at: int, broker: Broker) -> int:
+        """How many lines of a broker are the client's: whole rounds, and the last one in part."""
+        rounds, rest = divmod(self.lines[broker.id], len(self.plan.round))
+        mine = self.places[at]
+        return rounds * len(mine) + sum(place < rest for place in mine)
+
+    def sent(self, at: int, broker: Broker) -> dict[str, Any] | None:
+        requests = self.requests(at, broker)
+        if not requests:
+            return None
+        client = self.plan.fleet.clients[at]
+        _, script = self.plan.scripts[self.plan.releases.index(broker.release), at]
+        steps, named = Counter[Step](), 0
+        whole, rest = divmod(requests, client.lasts)
+        for length, times in ((client.lasts, whole), (rest, 1)):
+            for step, count in _counted(script, length):
+                steps[step] += count * times
+            named += _named(script, client, broker.release, length) * times
+        return {
+            "broker": broker.id,
+            "client_id": client_id_at(client, broker.release),
+            "requests": requests,
+            "named": named,
+            "connections": min(whole + bool(rest), PORT_COUNT if broker.form < "F" else requests),
+            "apis": _by_api(steps),
+        }
+
+
+def _counted(script: Script, length: int) -> Iterator[tuple[Step, int]]:
+    """What the first `length` requests of a connection are."""
+    for step in script.opening[:length]:
+        yield step, 1
+    rounds, rest = divmod(max(0, length - len(script.opening)), len(script.cycle))
+    for place, step in enumerate(script.cycle):
+        yield step, rounds + (place < rest)
+
+
+def _named(script: Script, client: Client, release: Release, length: int) -> int:
+    """Lines that tell the software: by their own field, or as ApiVersions in the body."""
+    by_field = 0 if script.named_from is None else max(0, length - script.named_from)
+    if client.tells is None or release < Release((2, 4)):
+        return by_field
+    before = length if script.named_from is None else min(length, script.named_from)
+    in_body = [
+        _tells(script.steps[script.place_of(request)])
+        for request in range(min(before, len(script.opening)))
+    ]
+    if script.named_from is None and length > len(script.opening):
+        rounds, rest = divmod(length - len(script.opening), len(script.cycle))
+        told = [_tells(step) for step in script.cycle]
+        return sum(in_body) + rounds * sum(told) + sum(told[:rest])
+    return by_field + sum(in_body)
+
+
+def _tells(step: Step) -> bool:
+    return step.key == API_VERSIONS and step.version >= NAMES_FROM and not step.too_new
+
+
+def _by_api(steps: Counter[Step]) -> dict[str, dict[str, int]]:
+    apis: dict[str, dict[str, int]] = {}
+    for step, count in sorted(steps.items(), key=lambda it: (it[0].key, it[0].version)):
+        if count:
+            versions = apis.setdefault(str(step.key), {})
+            versions[str(step.version)] = versions.get(str(step.version), 0) + count
+    return apis

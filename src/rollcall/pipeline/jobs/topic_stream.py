@@ -1,0 +1,237 @@
+"""`rollcall pipeline stream kafka://HOST:PORT/TOPIC`: lines from a topic, each once.
+
+Spark remembers in a checkpoint which offsets a batch holds, and runs a batch again that it does
+not know to be done. The number of the batch is in the manifest, so one that was committed before
+Spark could note it is passed over.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark import __version__ as spark_version
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.storagelevel import StorageLevel
+
+from rollcall.errors import RollcallError
+from rollcall.pipeline.errors import SourceError
+from rollcall.pipeline.jobs.batch import Example, Job, Outcome, summarise
+from rollcall.pipeline.jobs.checks import check_lines
+from rollcall.pipeline.jobs.compaction import compact_if_due
+from rollcall.pipeline.jobs.write import Attempt, small_frame, write_parts
+from rollcall.pipeline.sources.offsets import check_records, noted_offsets
+from rollcall.pipeline.sources.paths import for_spark
+from rollcall.pipeline.sources.topic import Topic, topic_lines
+from rollcall.pipeline.spark.errors import explained
+from rollcall.tables.cleaning import Cleaner
+from rollcall.tables.columns import FILES, REJECTS
+from rollcall.tables.errors import TablesError
+from rollcall.tables.folder import STREAMS
+from rollcall.tables.manifests import Counts, Kind, Manifest
+
+CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
+POLL_SECONDS = 0.5
+Lost = tuple[str, str]
+BATCH_LINES = 5_000_000
+"""A long backlog is read in batches of this size."""
+
+
+@dataclass
+class TopicStream:
+    job: Job
+    topic: Topic
+    told: Callable[[Outcome], None]
+    id: str
+    """What the stream is known by in manifests and notes."""
+    _failure: RollcallError | None = None
+    """Why a batch failed: Spark would tell it in its own words."""
+    _cleaner: Cleaner = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._cleaner = Cleaner(self.job.writer)
+
+    def start(self, seconds: float | None) -> StreamingQuery:
+        """Begin to read; None: what is there now, and then stop."""
+        self._check_notes()
+        checkpoint = f"{self.job.writer.store.address}/{STREAMS}/{self.id}"
+        source = self.job.spark.readStream.format("kafka").options(
+            **{
+                "kafka.bootstrap.servers": self.topic.bootstrap,
+                "subscribe": self.topic.name,
+                "startingOffsets": "earliest",
+                "failOnDataLoss": "false",
+                "maxOffsetsPerTrigger": str(BATCH_LINES),
+                **dict(self.topic.options),
+            }
+        )
+        try:
+            writer = (
+                source.load()
+                .writeStream.foreachBatch(self._try_batch)
+                .option("checkpointLocation", for_spark(checkpoint))
+            )
+        except PySparkException as error:
+            raise no_connector(self.topic, error) from error
+        if seconds is None:
+            return writer.trigger(availableNow=True).start()
+        return writer.trigger(processingTime=f"{int(seconds * 1000)} milliseconds").start()
+
+    def until(self, stop: threading.Event, seconds: float | None) -> None:
+        query = self.start(seconds)
+        try:
+            while query.isActive and not stop.wait(POLL_SECONDS):
+                pass
+            if (error := query.exception()) is not None:
+                raise self._failure or ended(self.topic, str(error))
+        finally:
+            query.stop()
+
+    def _check_notes(self) -> None:
+        """A stream that was read without its notes would be read from the beginning again."""
+        known = self.job.writer.snapshot().streams
+        notes = self.job.writer.store.list(f"{STREAMS}/{self.id}")
+        if self.id in known and not notes:
+            raise TablesError(
+                f"lines of {self.topic.address} are in the tables, but the stream's notes on how "
+                f"far it came ({STREAMS}/{self.id}) are gone",
+                hint="restore that folder, or start new tables: all lines would count again",
+            )
+
+    def _try_batch(self, rows: DataFrame, batch: int) -> None:
+        try:
+            self._read_batch(rows, batch)
+        except RollcallError as error:
+            self._failure = error
+            raise
+
+    def _read_batch(self, rows: DataFrame, batch: int) -> None:
+        self._cleaner.clean_if_due()
+        snapshot = self.job.writer.snapshot()
+        if batch <= snapshot.streams.get(self.id, -1):
+            return
+        lines = topic_lines(rows, self.topic, cluster=self.job.cluster, broker=self.job.broker)
+        attempt = Attempt.begin(snapshot.next_number)
+        summed = self.job.recipe.sum_lines(lines).persist(StorageLevel.MEMORY_AND_DISK)
+        try:
+            with explained(self.job.writer.store.address):
+                counted = self.job.recipe.count_files(summed).collect()
+                check_lines(row.asDict() for row in counted)
+                empty = self._check_records(rows, batch, counted)
+                self.told(self._commit(attempt, lines, summed, batch, counted, empty))
+        finally:
+            summed.unpersist()
+        while compact_if_due(self.job.spark, self.job.writer):
+            pass
+
+    def _check_records(self, rows: DataFrame, batch: int, counted: Sequence[Row]) -> list[Lost]:
+        """All records of the batch are lines; what offsets hold none is told."""
+
+        def recount() -> dict[int, int]:
+            return {row[0]: row[1] for row in rows.groupBy("partition").count().collect()}
+
+        lines = {int(row["file"].rpartition("/")[2]): row["lines"] for row in counted}
+        store = self.job.writer.store
+        offsets = noted_offsets(store, f"{STREAMS}/{self.id}", self.topic.name, batch)
+        empty = check_records(lines, offsets, recount)
+        return [
+            (f"{self.topic.address}/{partition}", f"{count} offsets hold no record")
+            for partition, count in empty.items()
+        ]
+
+    def _commit(
+        self,
+        attempt: Attempt,
+        lines: DataFrame,
+        summed: DataFrame,
+        batch: int,
+        counted: list[Row],
+        empty: Sequence[Lost],
+    ) -> Outcome:
+        totals = {
+            name: sum(row[name] for row in counted)
+            for name in ("lines", "requests", "skipped", "rejected")
+        }
+        frames = self.job.recipe.frames(summed)
+        frames[FILES.name] = self._file_rows(counted)
+        examples: tuple[Example, ...] = ()
+        reasons: dict[str, int] = {}
+        if totals["rejected"]:
+            found = self.job.recipe.find_rejects(lines, summed)
+            rejects = found.withColumn("line", F.col("position"))
+            examples, reasons = summarise(rejects)
+            frames[REJECTS.name] = rejects
+        counts = Counts(files=len(counted), **totals, reasons=reasons)
+        parts = write_parts(self.job.writer, attempt, frames) if counted else {}
+        self.job.writer.commit(
+            Manifest(
+                attempt.number,
+                Kind.BATCH,
+                self.job.writer.now_ms(),
+                parts=parts,
+                counts=counts,
+                sources=(self.topic.address,),
+                streams={self.id: batch},
+            )
+        )
+        return Outcome(counts, examples, tuple(empty))
+
+    def _file_rows(self, counted: list[Row]) -> DataFrame:
+        """A row per partition of the topic; it has no content to be known by."""
+        now = datetime.fromtimestamp(self.job.writer.clock(), UTC).replace(tzinfo=None)
+        columns = {column.name: column.type for column in FILES.columns}
+        rows = [
+            {name: value for name, value in row.asDict().items() if name in columns}
+            | {"cluster": self.job.cluster, "broker": self.job.broker, "read_at": now}
+            for row in counted
+        ]
+        return small_frame(self.job.spark, columns, rows)
+
+
+def ended(topic: Topic, why: str) -> SourceError:
+    first = next(iter(why.splitlines()), "")
+    return SourceError(
+        f"the stream of {topic.address} ended: {first[:300]}",
+        hint="is the broker up, and does the topic exist? run the same command again: it goes "
+        "on where it stopped, and counts nothing twice",
+    )
+
+
+def kafka_cluster(spark: SparkSession, topic: Topic) -> str | None:
+    """The id of the Kafka cluster that the topic is of, as its brokers tell it."""
+    java: Any = spark._jvm
+    settings = java.java.util.Properties()
+    settings.put("bootstrap.servers", topic.bootstrap)
+    for name, value in topic.options:
+        settings.put(name.removeprefix("kafka."), value)
+    try:
+        admin = java.org.apache.kafka.clients.admin.Admin.create(settings)
+        try:
+            found: str | None = admin.describeCluster().clusterId().get()
+        finally:
+            admin.close()
+    except TypeError as error:  # what py4j makes of a class that is not there
+        raise no_connector(topic, error) from error
+    except Py4JJavaError as error:
+        raise ended(topic, error.java_exception.toString()) from error
+    return found
+
+
+def connector() -> str:
+    """Maven coordinates of the connector that fits this Spark."""
+    return f"{CONNECTOR}:{spark_version}"
+
+
+def no_connector(topic: Topic, error: Exception) -> SourceError:
+    return SourceError(
+        f"Spark cannot read {topic.address}: {next(iter(str(error).splitlines()), '')[:200]}",
+        hint=f"its Kafka connector is {CONNECTOR}, of Spark's own version: it comes from a Maven "
+        "repository (--packages), or as files (--conf spark.jars=...)",
+    )

@@ -1,0 +1,129 @@
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from rollcall.catalog import ranges_of
+from rollcall.cli.brokers.api_versions import Matrix, number_list
+from rollcall.protocol.conversation import ServerConversation
+from rollcall.protocol.headers import Request
+from tests.cli.scripted_cluster import rollcall, serving
+from tests.client.scripted import HANG_UP, ScriptedBroker
+
+B1 = {0: (0, 3), 1: (2, 3), 18: (0, 3), 3: (0, 9)}
+B2 = {0: (1, 2), 1: (0, 3), 2: (0, 0), 18: (0, 3), 3: (0, 9)}
+
+
+@pytest.fixture
+def pair() -> Iterator[str]:
+    brokers = (ScriptedBroker(id=1, ranges=B1), ScriptedBroker(id=2, ranges=B2))
+    with serving(*brokers):
+        yield str(brokers[0].address)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "shown"),
+    [([1], "1"), ([3, 1, 2], "1-3"), ([1, 2, 4, 7, 8, 9], "1-2,4,7-9"), ([], "")],
+)
+def test_runs_of_numbers_are_drawn_together(numbers: list[int], shown: str) -> None:
+    assert number_list(numbers) == shown
+
+
+def test_35_7_the_common_range_is_that_of_the_kips_example(pair: str) -> None:
+    document = json.loads(rollcall("api-versions", pair, "--json").out)
+    common = {api["key"]: api["common"] for api in document["apis"]}
+    assert (common[0], common[1], common[2]) == ([1, 2], [2, 3], None)
+    assert {api["key"]: api["differs"] for api in document["apis"]} == {
+        0: True, 1: True, 2: True, 3: False, 18: False,
+    }  # fmt: skip
+    assert document["apis"][0]["brokers"] == {"1": [0, 3], "2": [1, 2]}
+
+
+def test_differences_are_marked_in_the_table(pair: str) -> None:
+    result = rollcall("api-versions", pair)
+    head, _, *lines = result.out.splitlines()
+    assert head.split() == ["key", "API", "broker", "1", "broker", "2", "common"]
+    assert lines[0].split() == ["0", "Produce", "0-3", "1-2", "1-2", "*"]
+    assert lines[2].split() == ["2", "ListOffsets", "-", "0", "-", "*"]
+    assert lines[3].split() == ["3", "Metadata", "0-9", "0-9", "0-9"]
+    assert result.code == 0
+
+
+def test_one_broker_can_be_chosen(pair: str) -> None:
+    head = rollcall("api-versions", pair, "--broker", 2).out.splitlines()[0]
+    assert head.split() == ["key", "API", "broker", "2"]
+
+
+def test_a_broker_is_compared_with_another(pair: str) -> None:
+    result = rollcall("api-versions", pair, "--broker", 1, "--compare", 2)
+    assert result.code == 3
+    assert result.out.splitlines()[0].split() == ["key", "API", "broker", "1", "broker", "2"]
+    assert rollcall("api-versions", pair, "--broker", 1, "--compare", 1).code == 0
+
+
+def test_brokers_with_the_same_list_share_a_column() -> None:
+    brokers = [ScriptedBroker(id=i, ranges=ranges_of("3.9")) for i in (1, 2, 3, 5)]
+    with serving(*brokers):
+        result = rollcall("api-versions", brokers[0].address, "--compare", "3.9")
+    assert result.out.splitlines()[0].split() == ["key", "API", "broker", "1-3,5", "Kafka", "3.9"]
+    assert result.code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--broker", "9"], "there is no broker 9"),
+        (["--compare", "9"], "there is no broker 9"),
+    ],
+)
+def test_what_cannot_be_compared_is_an_error(pair: str, arguments: list[str], told: str) -> None:
+    result = rollcall("api-versions", pair, *arguments)
+    assert result.code == 1
+    assert told in str(result.error)
+
+
+def test_a_release_that_nobody_knows_is_told_before_anybody_is_asked() -> None:
+    result = rollcall("api-versions", "127.0.0.1:1", "--compare", "77.1")
+    assert result.code == 2
+    assert "77.1" in str(result.error)
+
+
+def test_an_api_that_the_other_side_lacks_differs() -> None:
+    matrix = Matrix({1: ranges_of("3.9")}, "x", {})
+    assert all(map(matrix.differs, matrix.keys))
+
+
+@dataclass
+class Old(ScriptedBroker):
+    """Hangs up on ApiVersions, as 0.8 does."""
+
+    def api_versions(self, request: Request, talk: ServerConversation) -> bytes | None:
+        return HANG_UP
+
+
+@pytest.mark.parametrize("command", ["api-versions", "features"])
+@pytest.mark.parametrize(
+    ("more", "source", "words"),
+    [
+        ((), "inferred", "that it answers Metadata 0 is all we know"),
+        (("--release", "0.9.0"), "configured", "these are of the release it is taken for"),
+    ],
+)
+def test_885_4_ranges_that_a_broker_does_not_tell_are_not_shown_as_its_own(
+    command: str, more: tuple[str, ...], source: str, words: str
+) -> None:
+    broker = Old(ranges={3: (0, 0)})
+    with serving(broker):
+        address = str(broker.address)
+        shown = rollcall(command, address, *more).out
+        document = json.loads(rollcall(command, address, *more, "--json").out)
+    assert f"broker 1: tells no versions; {words} ({source})" in shown
+    assert document["sources"] == {"1": source}
+
+
+@pytest.mark.parametrize("command", ["api-versions", "features"])
+def test_885_4_ranges_that_brokers_tell_are_reported(command: str, pair: str) -> None:
+    assert "tells no versions" not in rollcall(command, pair).out
+    document = json.loads(rollcall(command, pair, "--json").out)
+    assert document["sources"] == {"1": "reported", "2": "reported"}

@@ -1,0 +1,181 @@
+"""The demo: it shows what it promises, leaves nothing running, and can be ended at any point."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from rollcall.cli.demo.stage import MARK, SECONDS_TO_END, make_folder
+from rollcall.errors import ConfigError
+from tests.broker.running import ROLLCALL
+
+RUN = (*ROLLCALL, "demo")
+NO_CLIENTS = """
+import sys
+for name in ("kafka", "confluent_kafka", "aiokafka", "pyspark"):
+    sys.modules[name] = None
+"""
+
+
+class Demo:
+    """A demo that runs; all that it starts carries a mark in its environment."""
+
+    def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
+        self.mark = uuid4().hex
+        self.process = subprocess.Popen(
+            [*RUN, "--output", str(folder), *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, **environment, "DEMO_MARK": self.mark},
+        )
+        self.text = ""
+
+    def until(self, words: str) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.text += line
+            if words in line:
+                return
+        pytest.fail(f"{words!r} never came:\n{self.text}")
+
+    def end(self) -> int:
+        assert self.process.stdout is not None
+        self.text += self.process.stdout.read()
+        return self.process.wait()
+
+    def left(self) -> list[str]:
+        """The processes of it that still run."""
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                if self.mark.encode() in (folder / "environ").read_bytes():
+                    found.append((folder / "cmdline").read_text().replace("\0", " "))
+            except OSError:  # it has just ended, or is somebody else's
+                continue
+        return found
+
+    def nothing_left(self) -> bool:
+        deadline = time.monotonic() + 10
+        while self.left() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return self.left() == []
+
+
+@contextmanager
+def running(folder: Path, *arguments: str, **environment: str) -> Iterator[Demo]:
+    demo = Demo(folder, *arguments, **environment)
+    try:
+        yield demo
+    finally:
+        demo.process.kill()
+        demo.process.communicate()
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("moment", "pause"),
+    [
+        ("[1/", 0),
+        ("$ rollcall brokers", 0),
+        ("[2/", 0),
+        ("kafka-python is in", 0),
+        ("broker 2: waiting", 0),
+        ("broker 2: restarted", 0),
+        ("$ rollcall generate-logs", 2),  # Spark is starting
+        ("$ rollcall generate-logs", 12),  # Spark is at work
+    ],
+)
+def test_ctrl_c_ends_it_at_any_point_and_nothing_is_left(
+    moment: str, pause: float, tmp_path: Path
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    with running(tmp_path / "demo", "--lines", "50k", TMPDIR=str(temporary)) as demo:
+        demo.until(moment)
+        time.sleep(pause)
+        os.kill(demo.process.pid, signal.SIGINT)
+        began = time.monotonic()
+        assert demo.end() == 130
+        assert time.monotonic() - began < 90
+        assert demo.nothing_left()
+        assert "Traceback" not in demo.text
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.timeout(600)
+def test_it_shows_the_cluster_its_clients_a_restart_and_what_breaks(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    with running(folder, "--lines", "1k") as demo:
+        assert demo.end() == 0, demo.text
+    for name in ("kafka-python", "confluent-kafka", "aiokafka", "rollcall"):
+        assert f"{name} is in, as User:" in demo.text
+    assert "MIXED: not all brokers are the same" in demo.text
+    assert "broker 2: back, all others know" in demo.text
+    assert "1 of 3 brokers restarted" in demo.text
+    assert re.search(r"of \d+ clients breaks? at 4\.0\.0", demo.text)
+    assert "User:billing" in demo.text.partition("rollcall report clients")[2]
+    assert (folder / "impact.html").stat().st_size > 10_000
+    assert demo.nothing_left()
+
+
+@pytest.mark.timeout(120)
+def test_without_clients_and_spark_it_says_what_it_leaves_out(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(NO_CLIENTS)
+    with running(tmp_path / "demo", PYTHONPATH=str(site)) as demo:
+        assert demo.end() == 0, demo.text
+    for name in ("kafka-python", "confluent-kafka", "aiokafka"):
+        assert f"{name} is left out: not installed (pip install {name})" in demo.text
+    assert "rollcall is in, as User:ops" in demo.text
+    assert "broker 2: back, all others know" in demo.text
+    assert "The rest needs Spark: pip install 'rollcall[pipeline]'" in demo.text
+    assert demo.nothing_left()
+
+
+@pytest.mark.timeout(120)
+def test_without_java_it_says_what_it_leaves_out(tmp_path: Path) -> None:
+    with running(tmp_path / "demo", JAVA_HOME=str(tmp_path)) as demo:
+        assert demo.end() == 0, demo.text
+    assert "broker 2: back, all others know" in demo.text
+    assert demo.text.endswith(
+        "The rest needs Java 17 or newer: install openjdk-17, or set JAVA_HOME.\n"
+    )
+    assert demo.nothing_left()
+
+
+@pytest.mark.timeout(120)
+def test_where_the_shell_ignores_ctrl_c_its_clients_still_end_at_once(tmp_path: Path) -> None:
+    """As in `make demo &` of a script: what it starts would not hear of SIGINT either."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with running(tmp_path / "demo", JAVA_HOME=str(tmp_path)) as demo:
+        signal.signal(signal.SIGINT, before)
+        demo.until("$ rollcall connections")
+        began = time.monotonic()
+        demo.until("[3/")
+        assert time.monotonic() - began < SECONDS_TO_END
+        assert demo.end() == 0
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    with pytest.raises(ConfigError, match="holds something else than a demo"):
+        make_folder(tmp_path)
+    assert (tmp_path / "thesis.tex").exists()
+
+
+def test_a_folder_of_an_earlier_demo_is_emptied_but_for_the_cache(tmp_path: Path) -> None:
+    make_folder(tmp_path / "demo")
+    for name in ("tables", "cache"):
+        (tmp_path / "demo" / name).mkdir()
+    make_folder(tmp_path / "demo")
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == [MARK, "cache"]

@@ -1,0 +1,151 @@
+from pathlib import Path
+
+import pytest
+
+from rollcall.cli.options.settings import load_settings
+from rollcall.client import Address
+from rollcall.errors import ConfigError
+
+FULL = """
+bootstrap = ["a:1", "b:2"]
+timeout = 4
+release = "0.9.0"
+client_id = "ops"
+avoid = { Metadata = [10, 11] }
+
+[sasl]
+mechanism = "SCRAM-SHA-512"
+username = "alice"
+password = "sesame"
+
+[tls]
+ca = "ca.pem"
+certificate = "client.pem"
+key = "client.key"
+key_password = "hush"
+check_hostname = false
+"""
+
+
+def write(folder: Path, text: str, name: str = "rollcall.toml") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_a_toml_file_says_everything(tmp_path: Path) -> None:
+    settings = load_settings(None, write(tmp_path, FULL), environ={})
+    config = settings.config
+    assert settings.bootstrap == (Address("a", 1), Address("b", 2))
+    assert (config.release, config.client_id, config.broker_timeout) == ("0.9.0", "ops", 4)
+    assert config.avoid == {"Metadata": {10, 11}}
+    assert config.sasl is not None
+    assert (config.sasl.username, config.sasl.password) == ("alice", "sesame")
+    assert config.tls is not None
+    assert config.tls.ca_file == tmp_path / "ca.pem"
+    assert config.tls.key_file == tmp_path / "client.key"
+    assert not config.tls.check_hostname
+
+
+def test_the_environment_comes_before_the_file(tmp_path: Path) -> None:
+    environ = {"ROLLCALL_SASL_PASSWORD": "from-env", "ROLLCALL_TLS_KEY_PASSWORD": "key-env"}
+    config = load_settings(None, write(tmp_path, FULL), environ=environ).config
+    assert config.sasl is not None
+    assert config.tls is not None
+    assert (config.sasl.password, config.tls.key_password) == ("from-env", "key-env")
+
+
+@pytest.mark.parametrize("written", ["", ' password="in-the-file"'])
+def test_the_environment_comes_before_a_java_clients_file(tmp_path: Path, written: str) -> None:
+    text = (
+        "security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nssl.key.password=in-the-file\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required "
+        f'username="alice"{written};\n'
+    )
+    path = write(tmp_path, text, "client.properties")
+    environ = {"ROLLCALL_SASL_PASSWORD": "from-env", "ROLLCALL_TLS_KEY_PASSWORD": "key-env"}
+    config = load_settings("a:1", path, environ=environ).config
+    assert config.sasl is not None
+    assert config.tls is not None
+    assert (config.sasl.password, config.tls.key_password) == ("from-env", "key-env")
+
+
+def test_flags_come_first(tmp_path: Path) -> None:
+    path = write(tmp_path, FULL)
+    settings = load_settings("c:3", path, seconds=1.5, release="0.8.2", environ={})
+    assert settings.bootstrap == (Address("c", 3),)
+    assert (settings.config.broker_timeout, settings.config.release) == (1.5, "0.8.2")
+    assert settings.config.api_versions_timeout == 0.75
+
+
+def test_without_a_file_addresses_are_enough() -> None:
+    settings = load_settings("a:1", None, environ={})
+    assert settings.config.sasl is None
+    assert settings.config.tls is None
+
+
+def test_a_java_clients_file_is_read(tmp_path: Path) -> None:
+    text = (
+        "bootstrap.servers=a:1,b:2\nsecurity.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required "
+        'username="alice" password="sesame";\nkey.deserializer=x\n'
+    )
+    settings = load_settings(None, write(tmp_path, text, "client.properties"), environ={})
+    assert settings.bootstrap == (Address("a", 1), Address("b", 2))
+    assert settings.config.sasl is not None
+    assert settings.config.sasl.password == "sesame"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("bootstrap = ", "is not TOML"),
+        ("bootstrap = 5", "bootstrap is 5"),
+        ("bootstrap = ['a:1', 5]", "bootstrap is a list"),
+        ("bootstrap = { a = 1 }", "bootstrap is a table"),
+        ("bootstrp = 'a:1'", "no setting bootstrp"),
+        ("client_id = 5", "client_id is 5"),
+        ("release = 0.9", "release is 0.9"),
+        ("sasl = 1", "sasl is 1"),
+        ("[sasl]\nuser = 'x'", r"no setting sasl\.user"),
+        ("[sasl]\nmechanism = 5", r"sasl\.mechanism is 5"),
+        ("[sasl]\nmechanism = 'PLAIN'\nusername = 'a'", "needs a username and a password"),
+        ("[tls]\ncafile = 'x'", r"no setting tls\.cafile"),
+        ("[tls]\nca = ['x']", r"tls\.ca is a list"),
+        ("[tls]\ncheck_hostname = 'false'", r"tls\.check_hostname is 'false'"),
+        ("timeout = 'long'", "timeout is 'long'"),
+        ("timeout = -1", "timeout is -1"),
+        ("timeout = nan", "timeout is nan"),
+        ("timeout = inf", "timeout is inf"),
+        ("avoid = 'Metadata'", "avoid is 'Metadata'"),
+        ("avoid = ['Metadata']", "avoid is a list"),
+        ("avoid = { Metadata = 3 }", r"avoid\.Metadata is 3"),
+        ("avoid = { Metadata = ['3'] }", r"avoid\.Metadata is a list"),
+        ("", "no address to begin with"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        load_settings(None, write(tmp_path, text), environ={})
+
+
+@pytest.mark.parametrize("where", ["[sasl]\npassword", "[tls]\nkey_password"])
+def test_a_secret_of_the_wrong_kind_is_not_shown(tmp_path: Path, where: str) -> None:
+    with pytest.raises(ConfigError, match="password is no text") as raised:
+        load_settings("a:1", write(tmp_path, f"{where} = ['sesame']"), environ={})
+    assert "sesame" not in f"{raised.value}{raised.value.hint}"
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        load_settings("a:1", tmp_path / "missing.toml", environ={})
+
+
+def test_no_flag_takes_a_secret() -> None:
+    from typer.main import get_command
+
+    from rollcall.cli.app import app
+
+    for command in get_command(app).commands.values():  # type: ignore[attr-defined]
+        options = [name for parameter in command.params for name in parameter.opts]
+        assert not [name for name in options if "password" in name or "secret" in name]

@@ -1,0 +1,52 @@
+"""What a command does to start Spark."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from rollcall.cli.options.spark import on_loopback
+from rollcall.pipeline.spark.config import SessionConfig
+
+OWN_ADDRESS = "SPARK_LOCAL_IP"
+OWN_NAME = """
+from rollcall.cli.options.spark import spark_session
+from rollcall.pipeline.spark.config import SessionConfig
+
+with spark_session(SessionConfig(master="local[1]", small=True)) as spark:
+    utilities = getattr(spark._jvm.org.apache.spark.util, "Utils$")
+    print(getattr(utilities, "MODULE$").localCanonicalHostName())
+"""
+
+
+def test_on_one_machine_nobody_asks_for_the_address_of_its_name() -> None:
+    environment = {name: text for name, text in os.environ.items() if name != OWN_ADDRESS}
+    told = subprocess.run(
+        [sys.executable, "-c", OWN_NAME],
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=True,
+        env=environment,
+    )
+    assert told.stdout.strip() in {"127.0.0.1", "localhost"}
+
+
+@pytest.mark.parametrize(
+    ("master", "given", "used"),
+    [
+        ("local[2]", None, "127.0.0.1"),
+        ("local[2]", "10.0.0.9", "10.0.0.9"),
+        ("spark://spark1:7077", None, None),
+    ],
+)
+def test_an_address_that_the_user_gives_and_that_of_a_cluster_stay(
+    monkeypatch: pytest.MonkeyPatch, master: str, given: str | None, used: str | None
+) -> None:
+    monkeypatch.delenv(OWN_ADDRESS, raising=False)
+    if given is not None:
+        monkeypatch.setenv(OWN_ADDRESS, given)
+    with on_loopback(SessionConfig(master=master)):
+        assert os.environ.get(OWN_ADDRESS) == used
+    assert os.environ.get(OWN_ADDRESS) == given

@@ -1,0 +1,112 @@
+"""Tables and logs through Hadoop's file systems; the local one stands for all."""
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from rollcall.pipeline.aggregates.record_types import request_logs
+from rollcall.pipeline.errors import SourceError
+from rollcall.pipeline.jobs.batch import Job
+from rollcall.pipeline.jobs.run import run
+from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.sources.hadoop import CONNECTOR, SETTINGS, Hadoop, HadoopPlace, HadoopStore
+from rollcall.pipeline.spark.errors import IS_IT_UP
+from rollcall.tables.errors import TablesError
+from rollcall.tables.folder import make_tables, read_tables
+from rollcall.tables.stores import Entry
+from rollcall.tables.writers import open_writer
+from tests.pipeline.running import lines, put, requests
+
+
+@pytest.fixture
+def store(spark: SparkSession, tmp_path: Path) -> HadoopStore:
+    return HadoopStore(Hadoop(spark), f"file://{tmp_path}/tables")
+
+
+def test_a_file_is_created_once(store: HadoopStore) -> None:
+    assert store.create("a/b.json", b"first")
+    assert not store.create("a/b.json", b"second")
+    assert store.read("a/b.json") == b"first"
+    store.write("a/b.json", b"third")
+    assert store.read("a/b.json") == b"third"
+
+
+def test_what_is_there_is_listed_and_deleted(store: HadoopStore) -> None:
+    store.write("b.json", b"12")
+    store.write("a/c.json", b"")
+    found = [(entry.name, entry.bytes) for entry in store.list("") if isinstance(entry, Entry)]
+    assert [name for name, _ in found] == ["a/", "b.json"]
+    assert found[1][1] == 2
+    store.delete("a")
+    store.delete("nothing")
+    assert [entry.name for entry in store.list("")] == ["b.json"]
+    assert store.list("nowhere") == []
+    with pytest.raises(FileNotFoundError):
+        store.read("nowhere")
+
+
+def test_a_file_system_that_spark_has_no_connector_to_is_told(spark: SparkSession) -> None:
+    hadoop = Hadoop(spark)
+    for address in ("s3a://logs/kafka", "nosuch://logs/kafka"):
+        with pytest.raises(SourceError, match=f"Spark cannot read {address}") as source:
+            HadoopPlace(hadoop).find(address)
+        with pytest.raises(TablesError, match=f"Spark cannot reach {address}") as tables:
+            HadoopStore.at(hadoop, address).absent()
+        assert source.value.hint == tables.value.hint == CONNECTOR
+
+
+@pytest.mark.parametrize(
+    ("host", "hint"),
+    [
+        ("127.0.0.1:1", IS_IT_UP),
+        ("no-such-host.invalid:8020", IS_IT_UP),
+        ("127.0.0.1:99999", SETTINGS),
+        ("", SETTINGS),
+    ],
+)
+def test_a_file_system_that_cannot_be_asked_is_told(
+    spark: SparkSession, host: str, hint: str
+) -> None:
+    hadoop, address = Hadoop(spark), f"hdfs://{host}/kafka"
+    with pytest.raises(SourceError, match=f"{address} cannot be read: ") as source:
+        HadoopPlace(hadoop).find(address)
+    with pytest.raises(TablesError, match=f"{address} cannot be used: ") as tables:
+        HadoopStore.at(hadoop, address).absent()
+    assert source.value.hint == tables.value.hint == hint
+
+
+def test_logs_are_found_and_read_in_pieces(spark: SparkSession, tmp_path: Path) -> None:
+    place = HadoopPlace(Hadoop(spark))
+    path = put(tmp_path / "logs" / "a.log", b"0123456789")
+    put(tmp_path / "logs" / "deep" / "b.log", b"")
+    (named,) = place.find(f"file://{path}")
+    assert (named.named, named.bytes) == (True, 10)
+    in_folder = place.find(f"file://{tmp_path}/logs")
+    assert sorted((Path(file.path).name, file.named) for file in in_folder) == [
+        ("a.log", False),
+        ("b.log", False),
+    ]
+    assert list(place.chunks(named.path, 3, 4)) == [b"3456", b"789"]
+    with pytest.raises(SourceError, match="there is no file or folder"):
+        place.find(f"file://{tmp_path}/none")
+
+
+def test_a_run_needs_no_local_path(spark: SparkSession, store: HadoopStore, tmp_path: Path) -> None:
+    logs = tmp_path / "my %20 l\u00f6gs"
+    put(logs / "a b%.log", lines(5))
+    put(logs / "b#.log.gz", lines(5, first=10) + "half")
+    place = HadoopPlace(Hadoop(spark))
+    make_tables(store, "tests")
+    for wanted, lines_read in (("*.log*", 10), ("", 0)):
+        with open_writer(store, "test") as writer:
+            job = Job(
+                spark=spark,
+                writer=writer,
+                place_of=lambda _: place,
+                recipe=request_logs(SourceSettings()),
+            )
+            result = run(job, [f"file://{logs}/{wanted}"], lambda _: None)
+        assert result.counts.lines == lines_read
+    assert read_tables(store).counts.requests == 10
+    assert requests(tmp_path / "tables") == 10

@@ -1,0 +1,70 @@
+"""Paths of this machine and of others, and those that Spark would misread."""
+
+from pathlib import Path
+
+import pytest
+
+from rollcall.cli.options.spark import local_store
+from rollcall.errors import ConfigError
+from rollcall.pipeline.sources.paths import (
+    absolute,
+    check_for_spark,
+    for_spark,
+    given_to_spark,
+    is_local,
+    is_odd,
+    local_path,
+    told_by_spark,
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "local"),
+    [("/var/log", True), ("logs", True), ("file:///var/log", True), ("s3a://b/logs", False),
+     ("hdfs://h:8020/logs", False)],
+)  # fmt: skip
+def test_a_path_with_another_scheme_is_not_local(path: str, local: bool) -> None:
+    assert is_local(path) is local
+
+
+def test_a_path_that_goes_up_is_where_the_system_finds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "disk" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "disk" / "deep")
+    monkeypatch.chdir(tmp_path / "link")
+    assert absolute("logs") == tmp_path / "disk" / "deep" / "logs"
+    assert absolute("../logs") == tmp_path / "disk" / "logs"
+    assert absolute(f"{tmp_path}/link/../logs") == tmp_path / "disk" / "logs"
+    assert absolute("..") == tmp_path / "disk"
+    assert absolute(f"{tmp_path}/link/a") == tmp_path / "link" / "a"
+    assert local_store("../tables").root == tmp_path / "disk" / "tables"
+
+
+@pytest.mark.parametrize(
+    ("address", "path"),
+    [("file:///var/my%20log", "/var/my log"), ("file:/var/log", "/var/log"),
+     ("file:///logs/50%25/b?.log#1", "/logs/50%/b?.log#1"), ("/var/a%20b", "/var/a%20b")],
+)  # fmt: skip
+def test_a_file_address_is_a_path(address: str, path: str) -> None:
+    assert local_path(address) == path
+
+
+@pytest.mark.parametrize("path", ["/a b.log", "/50%.log", "/%20.log", "/a#b", "/caf\u00e9.log"])
+def test_what_spark_tells_is_what_it_was_given(path: str) -> None:
+    told = "file:" + path.replace("%", "%25").replace(" ", "%20").replace("#", "%23")
+    assert told_by_spark(told) == given_to_spark(for_spark(path)) == path
+
+
+@pytest.mark.parametrize(
+    ("path", "odd"),
+    [("/a/b.log", False), ("/a:b.log", True), ("/[x]/b.log", True), ("/what?.log", True),
+     ("hdfs://h:8020/a/b.log", False), ("s3a://b/a:b", True), ("file:/a/b", False)],
+)  # fmt: skip
+def test_what_looks_like_a_pattern_is_odd(path: str, odd: bool) -> None:
+    assert is_odd(path) is odd
+
+
+def test_tables_are_not_written_where_spark_would_misread_the_path() -> None:
+    with pytest.raises(ConfigError, match="Spark cannot write to"):
+        check_for_spark("/data/[x]")
