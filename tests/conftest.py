@@ -8,7 +8,6 @@ import pytest
 from hypothesis import settings
 from hypothesis.configuration import set_hypothesis_home_dir
 
-
 pytest_plugins = ["tests.spark_sessions"]
 
 
@@ -38,7 +37,7 @@ TOGETHER = {
     "tests/loggen/": "tests/pipeline/",
     "tests/docs/": "tests/docs/",
 }
-"""Directories whose tests stay on one worker: they share a Spark session, or a cluster and tables."""
+"""Directories whose tests stay on one worker: they share a Spark session or a cluster."""
 APART = ("tests/pipeline/jobs/test_kill.py", "tests/pipeline/jobs/test_spark_cluster.py")
 """Tests in these directories that start their own processes."""
 LONGEST = (

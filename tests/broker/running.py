@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.request import urlopen
 
-from rollcall.client import Address, ClientConfig, Connection, connect
+from rollcall.client import Address, ClientConfig, Connection, open_connection
 from rollcall.protocol.messages import Message
 
 ROLLCALL = (sys.executable, "-c", "from rollcall.cli import main; main()")
@@ -149,7 +149,9 @@ async def until(condition: Callable[[], object], seconds: float = PATIENCE) -> N
 
 async def ask(address: Address, api_key: int, version: int | None = None, **fields: Any) -> Message:
     """One question on a connection of its own, in the highest version if none is given."""
-    connection = await connect(address, ClientConfig(client_id="test", request_timeout=PATIENCE))
+    connection = await open_connection(
+        address, ClientConfig(client_id="test", request_timeout=PATIENCE)
+    )
     try:
         chosen = connection.version_for(api_key) if version is None else version
         return await connection.ask(api_key, chosen, **fields)
@@ -157,5 +159,5 @@ async def ask(address: Address, api_key: int, version: int | None = None, **fiel
         await connection.close()
 
 
-async def open_connection(address: Address, **settings: Any) -> Connection:
-    return await connect(address, ClientConfig(client_id="test", **settings))
+async def connect_client(address: Address, **settings: Any) -> Connection:
+    return await open_connection(address, ClientConfig(client_id="test", **settings))

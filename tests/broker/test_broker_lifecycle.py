@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 import pytest
 
 from rollcall.broker import broker_lifecycle as memberships
-from rollcall.broker.broker_lifecycle import Membership
+from rollcall.broker.broker_lifecycle import BrokerLifecycle
 from rollcall.broker.controller import Controller
 from rollcall.broker.controller_channel import internal_listener, linked
-from rollcall.broker.handlers import NodeFacts
-from rollcall.broker.metadata_cache import Broker, Endpoint
-from rollcall.broker.registrations import Roster
+from rollcall.broker.handlers import NodeContext
+from rollcall.broker.metadata_cache import Endpoint, LiveBroker
+from rollcall.broker.registrations import Registrations
 from rollcall.server import SocketServer
 from tests.broker.running import until
 
 SECRET = "between nodes"
-BROKER = Broker(2, (Endpoint("KIP", "127.0.0.1", 9, 0),), "rack", 1234)
+BROKER = LiveBroker(2, (Endpoint("KIP", "127.0.0.1", 9, 0),), "rack", 1234)
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 class FakeController:
     """One that registers, and tells nobody."""
 
-    roster: Roster
+    roster: Registrations
     port: int = 0
     server: SocketServer = field(default_factory=SocketServer)
 
@@ -41,19 +41,19 @@ class FakeController:
         self.port = listener.port
 
     @property
-    def known(self) -> list[Broker]:
+    def known(self) -> list[LiveBroker]:
         return list(self.roster.view.brokers)
 
 
-def roster(epoch: int = 1, cluster_id: str = "a-cluster") -> Roster:
-    return Roster(cluster_id, 1, controller_epoch=epoch, session_seconds=1.0)
+def roster(epoch: int = 1, cluster_id: str = "a-cluster") -> Registrations:
+    return Registrations(cluster_id, 1, controller_epoch=epoch, session_seconds=1.0)
 
 
 @asynccontextmanager
-async def member(controller: FakeController) -> AsyncIterator[Membership]:
+async def member(controller: FakeController) -> AsyncIterator[BrokerLifecycle]:
     await controller.open()
-    facts = NodeFacts(node_id=2, cluster_id="a-cluster", start_time_ms=1234)
-    joined = Membership(
+    facts = NodeContext(node_id=2, cluster_id="a-cluster", start_time_ms=1234)
+    joined = BrokerLifecycle(
         BROKER, facts, lambda: linked("127.0.0.1", controller.port, SECRET, "node-2")
     )
     task = asyncio.create_task(joined.keep())

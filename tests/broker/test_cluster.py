@@ -10,7 +10,7 @@ from rollcall.broker.handlers import FOR_CLIENTS
 from rollcall.client import Address, AdminClient, ConnectionLostError
 from rollcall.protocol.dialects import KIP, RELEASED, dialect
 from rollcall.protocol.error_codes import Errors
-from tests.broker.running import RunningCluster, ask, open_connection
+from tests.broker.running import RunningCluster, ask, connect_client
 
 PRODUCE, METADATA, UPDATE_METADATA, API_VERSIONS = 0, 3, 6, 18
 DESCRIBE_CLUSTER, REGISTRATION, HEARTBEAT = 60, 62, 63
@@ -56,7 +56,7 @@ async def test_35_1_what_is_listed_is_what_was_walked_above(
 async def test_what_the_cluster_says_to_itself_is_refused_from_clients(
     cluster: RunningCluster, listener: str, key: int
 ) -> None:
-    connection = await open_connection(cluster.address(1, listener))
+    connection = await connect_client(cluster.address(1, listener))
     try:
         assert key not in connection.versions.ranges
         with pytest.raises(ConnectionLostError):

@@ -12,8 +12,8 @@ from rollcall.broker.config import INTERNAL
 from rollcall.broker.controller import Controller
 from rollcall.broker.controller_channel import internal_listener, linked
 from rollcall.broker.handlers import update_metadata as update
-from rollcall.broker.metadata_cache import Broker, ClusterView, Endpoint
-from rollcall.broker.registrations import Roster
+from rollcall.broker.metadata_cache import ClusterView, Endpoint, LiveBroker
+from rollcall.broker.registrations import Registrations
 from rollcall.protocol.dialects import KIP, dialect
 from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.messages import Message
@@ -54,9 +54,9 @@ class FakeNode:
         return Response()
 
     @property
-    def broker(self) -> Broker:
+    def broker(self) -> LiveBroker:
         endpoint = Endpoint(INTERNAL, "127.0.0.1", self.port, 2)
-        return Broker(self.node_id, (endpoint,), None, 1000 + self.node_id)
+        return LiveBroker(self.node_id, (endpoint,), None, 1000 + self.node_id)
 
     @property
     def view(self) -> list[int]:
@@ -68,7 +68,7 @@ class FakeNode:
 async def controlled(
     *nodes: FakeNode, expected: int | None = None, session_seconds: float = 30.0
 ) -> AsyncIterator[Controller]:
-    roster = Roster("a-cluster", 1, controller_epoch=2, session_seconds=session_seconds)
+    roster = Registrations("a-cluster", 1, controller_epoch=2, session_seconds=session_seconds)
     controller = Controller(
         roster,
         lambda endpoint: linked(endpoint.host, endpoint.port, SECRET, "controller"),
@@ -188,6 +188,6 @@ async def test_a_node_that_registers_anew_is_told_with_its_new_epoch() -> None:
 async def test_a_node_that_cannot_be_told_anything_does_not_stop_the_others() -> None:
     node = FakeNode(1)
     async with controlled(node, expected=2) as controller:
-        nowhere = Broker(2, ())
+        nowhere = LiveBroker(2, ())
         controller.roster.register(nowhere, "a-cluster", uuid4(), controller.clock())
         await until(lambda: node.view == [1, 2])

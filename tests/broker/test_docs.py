@@ -9,7 +9,7 @@ import pytest
 import trustme
 
 from rollcall.broker import ClusterConfig, parse_config
-from rollcall.client import ClientConfig, SaslConfig, TlsConfig, connect
+from rollcall.client import ClientConfig, SaslConfig, TlsConfig, open_connection
 from rollcall.server import Limits
 from tests.broker.running import ask, running_cluster
 
@@ -48,7 +48,7 @@ def test_the_example_starts_and_does_what_it_says(example: Path) -> None:
             sasl=SaslConfig(mechanism="SCRAM-SHA-512", username="alice", password="sesame"),
         )
         assert config.tls is not None
-        connection = await connect(host_and_port, config, config.tls.context())  # type: ignore[arg-type]
+        connection = await open_connection(host_and_port, config, config.tls.context())  # type: ignore[arg-type]
         wanted = {"include_cluster_authorized_operations": True}
         answer = await connection.ask(DESCRIBE_CLUSTER, 0, **wanted)
         await connection.close()

@@ -12,19 +12,19 @@ import pytest
 from rollcall.broker.config import INTERNAL, ClusterConfig
 from rollcall.broker.controller_channel import ask, linked
 from rollcall.broker.handlers import broker_registration
-from rollcall.broker.metadata_cache import Broker, Endpoint
-from rollcall.broker.node import Node
+from rollcall.broker.metadata_cache import Endpoint, LiveBroker
+from rollcall.broker.node import BrokerNode
 from rollcall.broker.node_config import NodeConfig
 from rollcall.broker.ports import HTTP, Ports
 from rollcall.client import (
     Address,
+    AuthenticationError,
     ClientConfig,
     ClientError,
     Connection,
     ConnectionLostError,
-    DeniedError,
     SaslConfig,
-    connect,
+    open_connection,
 )
 from rollcall.protocol.error_codes import error_code
 from tests.broker.running import PATIENCE, get, until
@@ -55,10 +55,10 @@ def node_config(folder: Path, **changes: Any) -> NodeConfig:
 
 
 @asynccontextmanager
-async def running(config: NodeConfig, *, opened: bool = True) -> AsyncIterator[Node]:
+async def running(config: NodeConfig, *, opened: bool = True) -> AsyncIterator[BrokerNode]:
     """A node that is open to clients, or one that waits for its controller."""
     told: asyncio.Queue[dict[str, object]] = asyncio.Queue()
-    node, stop = Node(config, told.put_nowait), asyncio.Event()
+    node, stop = BrokerNode(config, told.put_nowait), asyncio.Event()
     task = asyncio.create_task(node.run(stop))
     try:
         async with asyncio.timeout(PATIENCE):
@@ -76,7 +76,7 @@ def internal(config: NodeConfig) -> Address:
 
 async def let_in(config: NodeConfig, username: str, password: str, mechanism: str) -> Connection:
     login = SaslConfig(mechanism=mechanism, username=username, password=password)
-    return await connect(internal(config), ClientConfig(sasl=login))
+    return await open_connection(internal(config), ClientConfig(sasl=login))
 
 
 async def test_536_1_the_start_time_is_taken_once(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ async def test_without_a_login_the_internal_listener_answers_nothing(
     tmp_path: Path, key: int
 ) -> None:
     async with running(node_config(tmp_path)) as node:
-        stranger = await connect(internal(node.config), ClientConfig())
+        stranger = await open_connection(internal(node.config), ClientConfig())
         with pytest.raises(ConnectionLostError):
             await stranger.ask(key, 0)
         await stranger.close()
@@ -115,7 +115,7 @@ async def test_only_the_secret_of_the_cluster_opens_the_internal_listener(
     tmp_path: Path, username: str, password: str, mechanism: str
 ) -> None:
     async with running(node_config(tmp_path)) as node:
-        with pytest.raises(DeniedError):
+        with pytest.raises(AuthenticationError):
             await let_in(node.config, username, password, mechanism)
 
 
@@ -172,14 +172,14 @@ async def test_nobody_is_let_in_before_the_controller_has_spoken(tmp_path: Path)
     async with running(config, opened=False) as node, asyncio.timeout(PATIENCE):
         await until(lambda: node.facts.broker_epoch > 0)
         with pytest.raises(ClientError):
-            await connect(address, ClientConfig())
-        second = Broker(2, (Endpoint(INTERNAL, "127.0.0.1", config.ports[HTTP], 2),))
+            await open_connection(address, ClientConfig())
+        second = LiveBroker(2, (Endpoint(INTERNAL, "127.0.0.1", config.ports[HTTP], 2),))
         async with linked(*internal(config), SECRET, "second") as link:
             request = broker_registration.write(second, "a-cluster", node.membership.incarnation)
             assert (await ask(link, broker_registration.KEY, request)).error_code == 0
         await until(lambda: node.facts.cache.view.controller_id == 1)
         await until(lambda: "PLAINTEXT" in node.server.listeners)
-        await (await connect(address, ClientConfig())).close()
+        await (await open_connection(address, ClientConfig())).close()
 
 
 async def test_what_the_cluster_says_to_itself_is_not_in_the_request_log(tmp_path: Path) -> None:
@@ -199,5 +199,5 @@ async def test_a_node_that_cannot_listen_fails_with_a_hint(tmp_path: Path) -> No
     async with running(first):
         second = node_config(tmp_path / "b", ports=first.ports)
         with pytest.raises(Exception, match="cannot listen") as caught:
-            await Node(second, lambda _: None).run(asyncio.Event())
+            await BrokerNode(second, lambda _: None).run(asyncio.Event())
     assert getattr(caught.value, "hint", None)

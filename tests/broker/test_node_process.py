@@ -14,7 +14,7 @@ import pytest
 from rollcall.broker import node_process as keepers
 from rollcall.broker.config import ClusterConfig
 from rollcall.broker.node_config import NodeConfig
-from rollcall.broker.node_process import Keeper, NodeState
+from rollcall.broker.node_process import NodeProcess, NodeState
 from tests.broker.running import is_alive, until
 
 FAILED = {"failed": "the port is taken", "hint": "choose another"}
@@ -30,7 +30,7 @@ def says(*news: object, then: str = "") -> str:
 @asynccontextmanager
 async def kept(
     monkeypatch: pytest.MonkeyPatch, folder: Path, program: str
-) -> AsyncIterator[tuple[Keeper, list[float]]]:
+) -> AsyncIterator[tuple[NodeProcess, list[float]]]:
     """A keeper of such a program, and when it was started."""
     starts: list[float] = []
 
@@ -56,7 +56,7 @@ async def kept(
         )
 
     monkeypatch.setattr(keepers, "_spawn", spawn)
-    keeper = Keeper(1, configure, lambda _: None)
+    keeper = NodeProcess(1, configure, lambda _: None)
     task = asyncio.create_task(keeper.keep())
     try:
         yield keeper, starts

@@ -5,12 +5,12 @@ from contextlib import contextmanager
 
 import pytest
 
-from rollcall.broker.config import DEFAULT_LISTENERS, ClusterConfig, ListenerPlan
+from rollcall.broker.config import DEFAULT_LISTENERS, ClusterConfig, ListenerSettings
 from rollcall.broker.ports import HTTP, Ports, fixed_ports
 from rollcall.errors import ConfigError
 from rollcall.server import ListenError
 
-EXTRA = ListenerPlan(name="EXTRA")
+EXTRA = ListenerSettings(name="EXTRA")
 
 
 @contextmanager
@@ -75,7 +75,7 @@ def test_ports_are_not_taken_from_those_of_outgoing_connections(
 
 def test_a_port_that_somebody_has_is_an_error_that_names_it() -> None:
     with listening() as port:
-        plan = ListenerPlan(name="PLAINTEXT", port=port)
+        plan = ListenerSettings(name="PLAINTEXT", port=port)
         config = ClusterConfig(brokers=1, listeners=(plan, DEFAULT_LISTENERS[1]))
         with pytest.raises(ListenError, match=f"node 1 cannot have {port} for PLAINTEXT"):
             Ports.take(config)
@@ -89,8 +89,8 @@ def test_a_port_that_somebody_has_is_an_error_that_names_it() -> None:
         (
             ClusterConfig(
                 listeners=(
-                    ListenerPlan(name="PLAINTEXT", port=9000),
-                    ListenerPlan(name="KIP", port=9001),
+                    ListenerSettings(name="PLAINTEXT", port=9000),
+                    ListenerSettings(name="KIP", port=9001),
                 )
             ),
             "would both have the port 9001",

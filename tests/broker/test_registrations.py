@@ -4,19 +4,19 @@ from uuid import UUID
 
 import pytest
 
-from rollcall.broker.metadata_cache import NO_EPOCH, Broker, Endpoint
-from rollcall.broker.registrations import Roster
+from rollcall.broker.metadata_cache import NO_EPOCH, Endpoint, LiveBroker
+from rollcall.broker.registrations import Registrations
 from rollcall.protocol.error_codes import Errors
 
 FIRST, SECOND = UUID(int=1), UUID(int=2)
 
 
-def broker(broker_id: int = 1, *, port: int = 9000, start: int = 1000) -> Broker:
-    return Broker(broker_id, (Endpoint("INTERNAL", "localhost", port, 2),), None, start)
+def broker(broker_id: int = 1, *, port: int = 9000, start: int = 1000) -> LiveBroker:
+    return LiveBroker(broker_id, (Endpoint("INTERNAL", "localhost", port, 2),), None, start)
 
 
-def roster(**changes: float) -> Roster:
-    return Roster("a-cluster", 1, controller_epoch=3, session_seconds=2.0, **changes)
+def roster(**changes: float) -> Registrations:
+    return Registrations("a-cluster", 1, controller_epoch=3, session_seconds=2.0, **changes)
 
 
 def test_registered_brokers_are_in_the_view_by_id() -> None:
@@ -31,7 +31,7 @@ def test_epochs_grow_and_a_later_life_of_the_controller_begins_above_all_of_the_
     book = roster()
     _, first = book.register(broker(1), "a-cluster", FIRST, now=0)
     _, second = book.register(broker(2), "a-cluster", SECOND, now=0)
-    later = Roster("a-cluster", 1, controller_epoch=4)
+    later = Registrations("a-cluster", 1, controller_epoch=4)
     _, third = later.register(broker(1), "a-cluster", FIRST, now=0)
     assert first < second < third
 

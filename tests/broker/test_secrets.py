@@ -6,7 +6,7 @@ import pytest
 
 from rollcall.broker import ClusterSupervisor, NodeDescription, read_config
 from rollcall.broker.config import INTERNAL
-from rollcall.client import Address, ClientConfig, DeniedError, SaslConfig, connect
+from rollcall.client import Address, AuthenticationError, ClientConfig, SaslConfig, open_connection
 from tests.broker.running import RunningCluster, child_processes, get
 from tests.broker.secured import PASSWORDS, Secured
 
@@ -16,7 +16,7 @@ GUESS = "a-wrong-pass-word"
 
 async def log_in(address: Address, mechanism: str, username: str, password: str) -> None:
     login = SaslConfig(mechanism=mechanism, username=username, password=password)
-    connection = await connect(address, ClientConfig(sasl=login))
+    connection = await open_connection(address, ClientConfig(sasl=login))
     await connection.ask(METADATA, 9)
     await connection.close()
 
@@ -41,9 +41,9 @@ async def test_no_secret_is_written_anywhere(secured: Secured, tmp_path: Path) -
         for mechanism in ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"):
             for name, password in PASSWORDS.items():
                 await log_in(address, mechanism, name, password)
-            with pytest.raises(DeniedError):
+            with pytest.raises(AuthenticationError):
                 await log_in(address, mechanism, "alice", GUESS)
-        with pytest.raises(DeniedError):
+        with pytest.raises(AuthenticationError):
             await log_in(inside, "SCRAM-SHA-256", "cluster", GUESS)
         for page in ("metrics", "connections", "health"):
             seen[page] = get(f"{first.http}/{page}")

@@ -6,14 +6,14 @@ import pytest
 
 from rollcall.client import (
     Address,
+    AuthenticationError,
     ClientConfig,
     Connection,
-    DeniedError,
     SaslConfig,
     TlsConfig,
     UnreachableError,
     UnsupportedError,
-    connect,
+    open_connection,
 )
 from rollcall.protocol.error_codes import Errors
 from tests.broker.running import RunningCluster, ask
@@ -27,7 +27,7 @@ OPERATIONS = {"include_cluster_authorized_operations": True}
 async def connected(address: Address, **settings: Any) -> Connection:
     config = ClientConfig(**settings)
     context = config.tls.context() if config.tls else None
-    return await connect(address, config, context)
+    return await open_connection(address, config, context)
 
 
 def login(name: str, mechanism: str = "SCRAM-SHA-256", password: str | None = None) -> SaslConfig:
@@ -68,7 +68,7 @@ async def test_users_log_in_with_every_mechanism_and_are_known_by_their_principa
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 async def test_a_wrong_password_is_denied(secured_cluster: RunningCluster, mechanism: str) -> None:
-    with pytest.raises(DeniedError):
+    with pytest.raises(AuthenticationError):
         await connected(
             secured_cluster.address(1, "SASL_PLAINTEXT"),
             sasl=login("alice", mechanism, password="not hers"),
@@ -78,7 +78,7 @@ async def test_a_wrong_password_is_denied(secured_cluster: RunningCluster, mecha
 async def test_a_mechanism_that_the_listener_lacks_is_denied(
     secured_cluster: RunningCluster,
 ) -> None:
-    with pytest.raises(DeniedError, match="UNSUPPORTED_SASL_MECHANISM"):
+    with pytest.raises(AuthenticationError, match="UNSUPPORTED_SASL_MECHANISM"):
         await connected(secured_cluster.address(1, "STRICT"), sasl=login("alice"))
 
 

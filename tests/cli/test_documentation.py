@@ -9,8 +9,8 @@ from typer.main import get_command
 
 from rollcall.cli.app import app
 from rollcall.cli.options.settings import load_settings
-from rollcall.client import Trouble
-from rollcall.client.restarts import Step
+from rollcall.client import FailureKind
+from rollcall.client.restarts import RestartEvent
 
 PAGE = (Path(__file__).parents[2] / "docs" / "brokers.md").read_text(encoding="utf-8")
 NAMES = ["brokers", "api-versions", "features", "wait-restart", "identify"]
@@ -45,7 +45,7 @@ def test_every_option_and_exit_code_is_on_the_page(name: str) -> None:
 
 
 def test_every_word_for_trouble_and_every_step_is_on_the_page() -> None:
-    words = [*Trouble, *(step.name.lower() for step in Step)]
+    words = [*FailureKind, *(step.name.lower() for step in RestartEvent)]
     assert [word for word in words if f"`{word}`" not in PAGE] == []
 
 

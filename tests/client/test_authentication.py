@@ -11,14 +11,14 @@ import uvloop
 
 from rollcall.client import (
     AdminClient,
+    AuthenticationError,
     ClientConfig,
     ClientError,
-    DeniedError,
+    FailureKind,
     SaslConfig,
     TlsConfig,
-    Trouble,
     UnreachableError,
-    connect,
+    open_connection,
 )
 from rollcall.protocol.framing import FrameReader, frame
 from rollcall.protocol.sasl import Users, new_server
@@ -48,22 +48,22 @@ async def test_a_right_password_opens_the_door(mechanism: str) -> None:
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
 async def test_a_wrong_password_is_denied_and_not_in_the_error(mechanism: str) -> None:
     async with running(broker()) as [address]:
-        with pytest.raises(DeniedError, match="refused 'alice'") as caught:
-            await connect(address, config(mechanism, "open-sesame"))
+        with pytest.raises(AuthenticationError, match="refused 'alice'") as caught:
+            await open_connection(address, config(mechanism, "open-sesame"))
     assert "open-sesame" not in f"{caught.value!r} {caught.value.hint}"
-    assert caught.value.trouble is Trouble.DENIED
+    assert caught.value.failure is FailureKind.AUTHENTICATION_FAILED
 
 
 async def test_a_mechanism_that_is_not_offered_is_told_with_those_that_are() -> None:
     async with running(broker()) as [address]:
-        with pytest.raises(DeniedError, match="UNSUPPORTED_SASL_MECHANISM") as caught:
-            await connect(address, config("SCRAM-SHA-512"))
+        with pytest.raises(AuthenticationError, match="UNSUPPORTED_SASL_MECHANISM") as caught:
+            await open_connection(address, config("SCRAM-SHA-512"))
     assert caught.value.hint == "mechanisms that it offers: PLAIN"
 
 
 async def test_without_sasl_a_sasl_listener_is_no_old_broker() -> None:
     async with running(broker()) as [address]:
-        connection = await connect(address, ClientConfig(request_timeout=1))
+        connection = await open_connection(address, ClientConfig(request_timeout=1))
         with pytest.raises(ClientError):
             await connection.ask(3, 13)
         await connection.close()
@@ -82,7 +82,7 @@ async def test_deriving_the_key_does_not_hold_up_the_loop(
 
     async with running(broker()) as [address]:
         monkeypatch.setattr(scram_keys, "salt_password", slower)
-        task = asyncio.create_task(connect(address, config()))
+        task = asyncio.create_task(open_connection(address, config()))
         longest, last = 0.0, time.monotonic()
         while not task.done():
             await asyncio.sleep(0.005)
@@ -161,20 +161,22 @@ async def test_tls_with_the_right_ca(server_tls: ssl.SSLContext, ca_file: Path) 
 async def test_tls_with_another_ca_is_not_trusted(server_tls: ssl.SSLContext) -> None:
     async with running(ScriptedBroker(), tls=server_tls) as [address]:
         context = TlsConfig(ca_pem=trustme.CA().cert_pem.bytes().decode()).context()
-        with pytest.raises(DeniedError, match="is not trusted"):
-            await connect(address, ClientConfig(), context)
+        with pytest.raises(AuthenticationError, match="is not trusted"):
+            await open_connection(address, ClientConfig(), context)
 
 
 async def test_tls_to_a_plaintext_listener_says_so() -> None:
     async with running(ScriptedBroker()) as [address]:
         with pytest.raises(UnreachableError, match=r"no way to speak TLS: \S"):
-            await connect(address, ClientConfig(connect_timeout=2), TlsConfig().context())
+            await open_connection(address, ClientConfig(connect_timeout=2), TlsConfig().context())
 
 
 async def test_plaintext_to_a_tls_listener_is_no_old_broker(server_tls: ssl.SSLContext) -> None:
     async with running(ScriptedBroker(), tls=server_tls) as [address]:
         with pytest.raises(ClientError) as caught:
-            await connect(address, ClientConfig(api_versions_timeout=0.5, request_timeout=0.5))
+            await open_connection(
+                address, ClientConfig(api_versions_timeout=0.5, request_timeout=0.5)
+            )
     assert "TLS" in str(caught.value.hint)
 
 
@@ -212,7 +214,7 @@ def test_a_client_certificate_that_is_missed_is_hinted_at_in_every_tls(
     async def knock() -> None:
         async with running(ScriptedBroker(), tls=server_tls) as [address]:
             with pytest.raises(UnreachableError) as caught:
-                await connect(address, ClientConfig(), TlsConfig(ca_file=ca_file).context())
+                await open_connection(address, ClientConfig(), TlsConfig(ca_file=ca_file).context())
         assert "wants a client certificate" in str(caught.value.hint)
 
     loop(knock())

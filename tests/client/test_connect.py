@@ -12,7 +12,12 @@ from typing import Any
 import pytest
 import uvloop
 
-from rollcall.client import ClientConfig, ConnectionRefusedByBrokerError, NoAnswerError, connect
+from rollcall.client import (
+    ClientConfig,
+    ConnectionRefusedByBrokerError,
+    RequestTimeoutError,
+    open_connection,
+)
 from rollcall.client.addresses import Address
 from tests.client.scripted import ScriptedBroker, running
 
@@ -55,7 +60,7 @@ async def test_a_name_is_reached_although_the_first_of_its_hosts_is_down(
         on_addresses(monkeypatch, "127.0.0.9", "127.0.0.1")
         with mute_host("127.0.0.9", port):
             began = time.monotonic()
-            connection = await connect(Address("cluster.test", port), QUICK)
+            connection = await open_connection(Address("cluster.test", port), QUICK)
             assert time.monotonic() - began < 2
             await connection.close()
 
@@ -64,7 +69,7 @@ async def test_hosts_of_a_name_that_refuse_cost_no_time(monkeypatch: pytest.Monk
     async with running(ScriptedBroker()) as [(_, port)]:
         on_addresses(monkeypatch, *(f"127.0.0.{n}" for n in range(20, 40)), "127.0.0.1")
         began = time.monotonic()
-        connection = await connect(Address("cluster.test", port), QUICK)
+        connection = await open_connection(Address("cluster.test", port), QUICK)
         assert time.monotonic() - began < 2
         await connection.close()
 
@@ -74,7 +79,7 @@ async def test_a_name_whose_hosts_all_refuse_is_refused(monkeypatch: pytest.Monk
         held.bind(("127.0.0.1", 0))
         on_addresses(monkeypatch, "127.0.0.1", "127.0.0.2")
         with pytest.raises(ConnectionRefusedByBrokerError, match="cluster"):
-            await connect(Address("cluster.test", held.getsockname()[1]), QUICK)
+            await open_connection(Address("cluster.test", held.getsockname()[1]), QUICK)
 
 
 @pytest.mark.filterwarnings("error::ResourceWarning")
@@ -88,8 +93,8 @@ async def test_a_name_whose_hosts_are_all_mute_has_its_time_and_no_more(
     on_addresses(monkeypatch, "127.0.0.9", "127.0.0.10")
     with mute_host("127.0.0.9", port), mute_host("127.0.0.10", port):
         began = time.monotonic()
-        with pytest.raises(NoAnswerError, match="did not take the connection"):
-            await connect(Address("cluster.test", port), config)
+        with pytest.raises(RequestTimeoutError, match="did not take the connection"):
+            await open_connection(Address("cluster.test", port), config)
         assert time.monotonic() - began < 2
     gc.collect()
 
@@ -106,7 +111,7 @@ async def test_a_name_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(loop, "getaddrinfo", counted)
     async with running(ScriptedBroker()) as [(_, port)]:
         asked.clear()
-        connection = await connect(Address("cluster.test", port), QUICK)
+        connection = await open_connection(Address("cluster.test", port), QUICK)
         await connection.close()
     assert asked == ["cluster.test"]
 
@@ -114,7 +119,7 @@ async def test_a_name_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None
 def test_names_are_looked_up_on_the_loop_of_the_commands() -> None:
     async def reach() -> None:
         async with running(ScriptedBroker()) as [(_, port)]:
-            connection = await connect(Address("localhost", port), QUICK)
+            connection = await open_connection(Address("localhost", port), QUICK)
             await connection.close()
 
     uvloop.run(reach())

@@ -13,12 +13,11 @@ from rollcall.client import (
     ClientConfig,
     ConnectionLostError,
     ConnectionRefusedByBrokerError,
-    GarbledError,
-    NeverAnswersError,
-    NoAnswerError,
+    InvalidResponseError,
+    RequestTimeoutError,
     UnreachableError,
     UnsupportedError,
-    connect,
+    open_connection,
 )
 from rollcall.protocol.conversation import ServerConversation
 from rollcall.protocol.headers import Request
@@ -58,7 +57,7 @@ async def test_35_10_a_broker_without_api_versions_is_tried_with_metadata_0(
 ) -> None:
     broker = Old(ranges=OLD, to_api_versions=to_api_versions)
     async with running(broker) as [address]:
-        connection = await connect(address, QUICK)
+        connection = await open_connection(address, QUICK)
         assert connection.versions.reply is reply
         assert connection.versions.ranges == {METADATA: (0, 0)}
         assert connection.versions.source is Source.INFERRED
@@ -71,7 +70,7 @@ async def test_35_10_the_table_of_the_configured_release_is_used() -> None:
     broker = Old(ranges={METADATA: (0, 1)})
     config = ClientConfig(request_timeout=1, release="0.10.0")
     async with running(broker) as [address]:
-        connection = await connect(address, config)
+        connection = await open_connection(address, config)
         assert connection.versions.source is Source.CONFIGURED
         assert connection.versions.ranges == ranges_of("0.10.0")
         assert connection.version_for(METADATA) == ranges_of("0.10.0")[METADATA].high
@@ -82,15 +81,17 @@ async def test_35_10_one_that_answers_neither_is_unreachable_and_not_old() -> No
     broker = Old(ranges={}, to_api_versions=HANG_UP)
     async with running(broker) as [address]:
         with pytest.raises(UnreachableError, match="neither ApiVersions nor Metadata 0"):
-            await connect(address, QUICK)
+            await open_connection(address, QUICK)
 
 
 async def test_35_10_one_that_never_says_anything_is_mute_and_not_asked_for_long() -> None:
     broker = Old(ranges={METADATA: (0, 0)}, to_api_versions=SILENCE, delay=9)
     async with running(broker) as [address]:
         began = time.monotonic()
-        with pytest.raises(NeverAnswersError, match="neither ApiVersions nor Metadata 0"):
-            await connect(address, ClientConfig(api_versions_timeout=0.3, request_timeout=30))
+        with pytest.raises(RequestTimeoutError, match="neither ApiVersions nor Metadata 0"):
+            await open_connection(
+                address, ClientConfig(api_versions_timeout=0.3, request_timeout=30)
+            )
         assert time.monotonic() - began < 5.0
 
 
@@ -112,8 +113,8 @@ async def test_35_10_a_broker_that_knows_api_versions_is_not_old_when_it_breaks_
 ) -> None:
     broker = Refusing(then=then)
     async with running(broker) as [address]:
-        with pytest.raises(ConnectionLostError if then is HANG_UP else NoAnswerError):
-            await connect(address, QUICK)
+        with pytest.raises(ConnectionLostError if then is HANG_UP else RequestTimeoutError):
+            await open_connection(address, QUICK)
     assert broker.asked(METADATA) == []
 
 
@@ -133,14 +134,14 @@ async def test_35_10_half_an_answer_does_not_make_a_broker_old(stays: bool) -> N
 
     broker = Half()
     async with running(broker) as [address]:
-        with pytest.raises(NoAnswerError if stays else ConnectionLostError):
-            await connect(address, QUICK)
+        with pytest.raises(RequestTimeoutError if stays else ConnectionLostError):
+            await open_connection(address, QUICK)
     assert broker.connections == 1
 
 
 async def test_35_10_a_release_is_not_assumed_for_a_broker_that_answers() -> None:
     async with running(ScriptedBroker()) as [address]:
-        connection = await connect(address, ClientConfig(release="0.9.0"))
+        connection = await open_connection(address, ClientConfig(release="0.9.0"))
         await connection.close()
     assert connection.versions.source is Source.REPORTED
     assert connection.versions.ranges == RELEASED_RANGES
@@ -149,7 +150,7 @@ async def test_35_10_a_release_is_not_assumed_for_a_broker_that_answers() -> Non
 async def test_35_9_what_the_broker_lacks_fails_at_once_and_is_not_sent() -> None:
     broker = ScriptedBroker(ranges={**RELEASED_RANGES, METADATA: (14, 15)})
     async with running(broker) as [address]:
-        connection = await connect(address, QUICK)
+        connection = await open_connection(address, QUICK)
         began = time.monotonic()
         with pytest.raises(UnsupportedError, match="14 to 15, rollcall has 0 to 13"):
             connection.version_for(METADATA)
@@ -160,7 +161,9 @@ async def test_35_9_what_the_broker_lacks_fails_at_once_and_is_not_sent() -> Non
 
 async def test_35_8_versions_named_in_the_settings_are_avoided() -> None:
     async with running(ScriptedBroker()) as [address]:
-        connection = await connect(address, ClientConfig(avoid={"Metadata": frozenset({13, 12})}))
+        connection = await open_connection(
+            address, ClientConfig(avoid={"Metadata": frozenset({13, 12})})
+        )
         assert connection.version_for(METADATA) == 11
         await connection.close()
 
@@ -191,22 +194,22 @@ class Odd(ScriptedBroker):
 @pytest.mark.parametrize(
     ("how", "error", "text"),
     [
-        ("mute", NoAnswerError, "did not answer DescribeCluster version 2 within 1 s"),
+        ("mute", RequestTimeoutError, "did not answer DescribeCluster version 2 within 1 s"),
         ("closes", ConnectionLostError, "closed the connection"),
         ("empty", UnsupportedError, "not supported by the broker: DescribeCluster version 2"),
-        ("other id", GarbledError, "answered the request 77, but 1 is due"),
-        ("cut short", GarbledError, "cannot be read"),
-        ("left over", GarbledError, "more bytes follow"),
-        ("http", GarbledError, "announced a frame"),
-        ("negative", GarbledError, "announced a frame of -1 bytes"),
-        ("half", NoAnswerError, "did not answer"),
+        ("other id", InvalidResponseError, "answered the request 77, but 1 is due"),
+        ("cut short", InvalidResponseError, "cannot be read"),
+        ("left over", InvalidResponseError, "more bytes follow"),
+        ("http", InvalidResponseError, "announced a frame"),
+        ("negative", InvalidResponseError, "announced a frame of -1 bytes"),
+        ("half", RequestTimeoutError, "did not answer"),
     ],
 )
 async def test_a_bad_answer_is_an_error_that_says_what_is_wrong(
     how: str, error: type[Exception], text: str
 ) -> None:
     async with running(Odd(how=how)) as [address]:
-        connection = await connect(address, QUICK)
+        connection = await open_connection(address, QUICK)
         with pytest.raises(error, match=text):
             await connection.ask(DESCRIBE_CLUSTER, 2)
         assert connection.is_open == (how == "empty")
@@ -223,12 +226,12 @@ class HangsUpInTheMiddle(ScriptedBroker):
 async def test_half_an_answer_is_told_as_such() -> None:
     async with running(HangsUpInTheMiddle()) as [address]:
         with pytest.raises(ConnectionLostError, match="in the middle of an answer, 6 bytes"):
-            await connect(address, QUICK)
+            await open_connection(address, QUICK)
 
 
 async def test_a_connection_that_is_closed_behind_api_versions_hints_at_sasl() -> None:
     async with running(Odd(how="closes")) as [address]:
-        connection = await connect(address, QUICK)
+        connection = await open_connection(address, QUICK)
         with pytest.raises(ConnectionLostError) as caught:
             await connection.ask(DESCRIBE_CLUSTER, 2)
         await connection.close()
@@ -245,7 +248,7 @@ class Slow(ScriptedBroker):
 
 async def test_many_requests_are_in_flight_and_each_gets_its_own_answer() -> None:
     async with running(ScriptedBroker(delay=0.001)) as [address]:
-        connection = await connect(address, ClientConfig(request_timeout=20))
+        connection = await open_connection(address, ClientConfig(request_timeout=20))
         answers = await asyncio.gather(
             *(
                 connection.ask(key, version)
@@ -260,7 +263,7 @@ async def test_many_requests_are_in_flight_and_each_gets_its_own_answer() -> Non
 
 async def test_a_caller_that_is_cancelled_does_not_disturb_the_others() -> None:
     async with running(Slow()) as [address]:
-        connection = await connect(address, QUICK)
+        connection = await open_connection(address, QUICK)
         leaving = asyncio.create_task(connection.ask(METADATA, 13))
         staying = asyncio.create_task(connection.ask(METADATA, 12))
         await asyncio.sleep(0.02)
@@ -274,7 +277,7 @@ async def test_a_caller_that_is_cancelled_does_not_disturb_the_others() -> None:
 async def test_closing_fails_who_still_waits_and_closes_the_socket() -> None:
     broker = Odd(how="mute")
     async with running(broker) as [address]:
-        connection = await connect(address, ClientConfig(request_timeout=30))
+        connection = await open_connection(address, ClientConfig(request_timeout=30))
         waiting = asyncio.create_task(connection.ask(METADATA, 13))
         await asyncio.sleep(0.02)
         await connection.close()
@@ -288,13 +291,13 @@ async def test_closing_fails_who_still_waits_and_closes_the_socket() -> None:
 
 async def test_a_port_without_a_listener_refuses() -> None:
     with pytest.raises(ConnectionRefusedByBrokerError, match="refused the connection"):
-        await connect(await unused_address(), QUICK)
+        await open_connection(await unused_address(), QUICK)
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "a..b", "x" * 300, "\ud800", "a\nb"])
 async def test_a_host_name_that_is_none_is_unreachable(host: str) -> None:
     with pytest.raises(UnreachableError, match="has no address"):
-        await connect(Address(host, 9092), QUICK)
+        await open_connection(Address(host, 9092), QUICK)
 
 
 @pytest.mark.parametrize(
@@ -302,13 +305,13 @@ async def test_a_host_name_that_is_none_is_unreachable(host: str) -> None:
 )
 async def test_what_brokers_advertise_may_be_no_address(address: tuple[str, int]) -> None:
     with pytest.raises(UnreachableError, match="is no address"):
-        await connect(Address(*address), QUICK)
+        await open_connection(Address(*address), QUICK)
 
 
 async def test_cancelling_while_connecting_leaves_no_socket_behind() -> None:
     broker = Old(to_api_versions=SILENCE)
     async with running(broker) as [address]:
-        task = asyncio.create_task(connect(address, ClientConfig(api_versions_timeout=30)))
+        task = asyncio.create_task(open_connection(address, ClientConfig(api_versions_timeout=30)))
         await until(lambda: bool(broker.requests))
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -8,10 +8,10 @@ from rollcall import __version__
 from rollcall.client import (
     BrokerError,
     ClientConfig,
-    NoAnswerError,
+    RequestTimeoutError,
     SaslConfig,
     UnsupportedError,
-    connect,
+    open_connection,
 )
 from rollcall.protocol.conversation import ServerConversation
 from rollcall.protocol.dialects import KIP, dialect
@@ -37,7 +37,7 @@ QUICK = ClientConfig(request_timeout=5, connect_timeout=5, api_versions_timeout=
 async def test_the_first_question_is_in_our_highest_version_and_tells_our_name() -> None:
     broker = ScriptedBroker()
     async with running(broker) as [address]:
-        connection = await connect(address, QUICK)
+        connection = await open_connection(address, QUICK)
         await connection.close()
     [(_, request)] = broker.requests
     body = request.body(dialect("released"))
@@ -52,7 +52,7 @@ async def test_511_2_a_version_too_new_is_asked_again_at_the_highest_common_one(
 ) -> None:
     broker = ScriptedBroker(ranges={**RELEASED_RANGES, 18: (0, highest)})
     async with running(broker) as [address]:
-        connection = await connect(address, QUICK)
+        connection = await open_connection(address, QUICK)
         await connection.close()
     assert broker.asked(API_VERSIONS) == [4, highest]
     assert connection.versions.api_versions == highest
@@ -69,7 +69,7 @@ class NamesNothing(ScriptedBroker):
 async def test_511_2_without_a_range_it_is_asked_again_at_0() -> None:
     broker = NamesNothing(ranges={**RELEASED_RANGES, 18: (0, 2)})
     async with running(broker) as [address]:
-        connection = await connect(address, QUICK)
+        connection = await open_connection(address, QUICK)
         await connection.close()
     assert broker.asked(API_VERSIONS) == [4, 0]
     assert connection.versions.dialect is None
@@ -107,9 +107,9 @@ async def test_511_2_several_such_answers_in_a_row_end_well(
     async with running(broker) as [address]:
         if asked is None:
             with pytest.raises(UnsupportedError, match="rollcall has 0 to 4"):
-                await connect(address, QUICK)
+                await open_connection(address, QUICK)
         else:
-            connection = await connect(address, QUICK)
+            connection = await open_connection(address, QUICK)
             await connection.close()
             assert broker.asked(API_VERSIONS) == asked
 
@@ -124,7 +124,7 @@ async def test_511_3_version_0_comes_before_sasl_and_the_named_one_after(mechani
         sasl=SaslConfig(mechanism=mechanism, username="alice", password="sesame"),
     )
     async with running(broker) as [address]:
-        connection = await connect(address, config)
+        connection = await open_connection(address, config)
         await connection.close()
     keys = [request.api_key for _, request in broker.requests]
     rounds = 1 if mechanism == "PLAIN" else 2
@@ -143,7 +143,7 @@ async def test_511_5_invalid_request_ends_it_and_closes_the_connection() -> None
     broker = DislikesNames()
     async with running(broker) as [address]:
         with pytest.raises(BrokerError, match="INVALID_REQUEST") as caught:
-            await connect(address, QUICK)
+            await open_connection(address, QUICK)
         assert caught.value.code == 42
         assert broker.asked(API_VERSIONS) == [4]
         await until(lambda: broker.open_now == 0)
@@ -152,7 +152,7 @@ async def test_511_5_invalid_request_ends_it_and_closes_the_connection() -> None
 async def test_the_dialect_is_told_by_a_tag_of_the_answer() -> None:
     broker = ScriptedBroker(ranges=KIP_RANGES, speaks=KIP)
     async with running(broker) as [address]:
-        connection = await connect(address, QUICK)
+        connection = await open_connection(address, QUICK)
         await connection.close()
     assert connection.versions.dialect == KIP
     assert connection.version_for(METADATA) == 11
@@ -162,7 +162,7 @@ async def test_the_dialect_is_told_by_a_tag_of_the_answer() -> None:
 async def test_without_api_versions_3_only_undisputed_numbers_are_used() -> None:
     broker = ScriptedBroker(ranges={**RELEASED_RANGES, 18: (0, 2)})
     async with running(broker) as [address]:
-        connection = await connect(address, QUICK)
+        connection = await open_connection(address, QUICK)
         await connection.close()
     assert connection.versions.dialect is None
     assert connection.version_for(METADATA) == 9
@@ -178,7 +178,7 @@ class SpeaksKlingon(ScriptedBroker):
 async def test_an_unknown_dialect_is_not_guessed_at() -> None:
     async with running(SpeaksKlingon()) as [address]:
         with pytest.raises(UnsupportedError, match="klingon"):
-            await connect(address, QUICK)
+            await open_connection(address, QUICK)
 
 
 class SaysTheCorrelationIdOnly(ScriptedBroker):
@@ -189,7 +189,7 @@ class SaysTheCorrelationIdOnly(ScriptedBroker):
 async def test_35_4_an_empty_answer_means_that_the_request_is_not_supported() -> None:
     async with running(SaysTheCorrelationIdOnly()) as [address]:
         with pytest.raises(UnsupportedError, match="not supported by the broker: ApiVersions ver"):
-            await connect(address, QUICK)
+            await open_connection(address, QUICK)
 
 
 class IsMuteAfterSasl(ScriptedBroker):
@@ -203,6 +203,6 @@ async def test_a_broker_that_took_our_password_is_not_taken_for_an_old_one() -> 
     )
     sasl = SaslConfig(mechanism="PLAIN", username="alice", password="sesame")
     async with running(broker) as [address]:
-        with pytest.raises(NoAnswerError, match="ApiVersions version 4 within"):
-            await connect(address, ClientConfig(request_timeout=1, sasl=sasl))
+        with pytest.raises(RequestTimeoutError, match="ApiVersions version 4 within"):
+            await open_connection(address, ClientConfig(request_timeout=1, sasl=sasl))
     assert broker.connections == 1

@@ -8,8 +8,8 @@ from rollcall.client.open_files import MOST_FILES
 
 CHECK = """
 import resource
-from rollcall.client.open_files import raise_limit_of_files
-raise_limit_of_files()
+from rollcall.client.open_files import raise_open_file_limit
+raise_open_file_limit()
 print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 """
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from rollcall.client import AdminClient, ClientConfig, UnreachableError
-from rollcall.client.restarts import NoStartTimeError, Progress, Step, watch_restarts
+from rollcall.client.restarts import NoStartTimeError, RestartEvent, RestartProgress, watch_restarts
 from rollcall.protocol.conversation import ServerConversation
 from rollcall.protocol.headers import Request
 from tests.client.scripted import HANG_UP, ScriptedBroker, running
@@ -65,17 +65,21 @@ async def watch(
     *acts: Callable[[], object],
     after: int | None = None,
     seconds: float = 20.0,
-) -> list[tuple[int, Step]]:
+) -> list[tuple[int, RestartEvent]]:
     """What is told, with the next act done after each time that something new was told."""
-    told: list[Progress] = []
+    told: list[RestartProgress] = []
     remaining = list(acts)
     async with asyncio.timeout(seconds):
         async with aclosing(watch_restarts(client, brokers, after=after, poll=0.02)) as progress:
             async for one in progress:
                 told.append(one)
-                if remaining and one.step in (Step.DOWN, Step.RESTARTED, Step.WAITING):
+                if remaining and one.event in (
+                    RestartEvent.DOWN,
+                    RestartEvent.RESTARTED,
+                    RestartEvent.WAITING,
+                ):
                     remaining.pop(0)()
-    return [(one.broker, one.step) for one in told]
+    return [(one.broker, one.event) for one in told]
 
 
 async def test_536_5_a_broker_has_restarted_when_it_says_so_and_the_others_agree() -> None:
@@ -87,7 +91,12 @@ async def test_536_5_a_broker_has_restarted_when_it_says_so_and_the_others_agree
             lambda: cluster.up(2, AFTER),
             lambda: cluster.hear(2, AFTER),
         )
-    assert told == [(2, Step.WAITING), (2, Step.DOWN), (2, Step.RESTARTED), (2, Step.BACK)]
+    assert told == [
+        (2, RestartEvent.WAITING),
+        (2, RestartEvent.DOWN),
+        (2, RestartEvent.RESTARTED),
+        (2, RestartEvent.BACK),
+    ]
 
 
 async def test_536_5_it_is_not_back_before_every_other_broker_knows() -> None:
@@ -96,7 +105,7 @@ async def test_536_5_it_is_not_back_before_every_other_broker_knows() -> None:
         with pytest.raises(TimeoutError):
             await watch(client, [2], after=BEFORE, seconds=0.3)
         cluster.hear(2, AFTER)
-        assert (await watch(client, [2], after=BEFORE))[-1] == (2, Step.BACK)
+        assert (await watch(client, [2], after=BEFORE))[-1] == (2, RestartEvent.BACK)
 
 
 async def test_536_5_the_word_of_the_others_alone_is_not_enough() -> None:
@@ -109,20 +118,33 @@ async def test_536_5_the_word_of_the_others_alone_is_not_enough() -> None:
 async def test_536_5_a_restart_too_quick_to_be_seen_down_counts() -> None:
     async with small(BEFORE, BEFORE) as (cluster, client):
         told = await watch(client, [1], lambda: cluster.hear(1, AFTER))
-    assert [step for _, step in told] == [Step.WAITING, Step.RESTARTED, Step.BACK]
+    assert [event for _, event in told] == [
+        RestartEvent.WAITING,
+        RestartEvent.RESTARTED,
+        RestartEvent.BACK,
+    ]
 
 
 async def test_536_5_a_lower_start_time_is_a_restart_and_a_warning() -> None:
     async with small(AFTER, AFTER) as (cluster, client):
         told = await watch(client, [1], lambda: cluster.hear(1, BEFORE))
-    steps = [step for _, step in told]
-    assert steps == [Step.WAITING, Step.RESTARTED, Step.CLOCK_WENT_BACK, Step.BACK]
+    events = [event for _, event in told]
+    assert events == [
+        RestartEvent.WAITING,
+        RestartEvent.RESTARTED,
+        RestartEvent.CLOCK_WENT_BACK,
+        RestartEvent.BACK,
+    ]
 
 
 async def test_536_5_a_time_can_be_given_for_a_restart_that_was_missed() -> None:
     async with small(AFTER, BEFORE) as (_, client):
         told = await watch(client, [1], after=BEFORE)
-    assert [step for _, step in told] == [Step.WAITING, Step.RESTARTED, Step.BACK]
+    assert [event for _, event in told] == [
+        RestartEvent.WAITING,
+        RestartEvent.RESTARTED,
+        RestartEvent.BACK,
+    ]
 
 
 async def test_536_5_a_broker_that_started_before_that_time_has_not_restarted_yet() -> None:
@@ -130,55 +152,64 @@ async def test_536_5_a_broker_that_started_before_that_time_has_not_restarted_ye
         with pytest.raises(TimeoutError):
             await watch(client, [1], after=BEFORE + 1000, seconds=0.3)
         told = await watch(client, [1], lambda: cluster.hear(1, AFTER), after=BEFORE + 1000)
-    assert told[-1] == (1, Step.BACK)
+    assert told[-1] == (1, RestartEvent.BACK)
 
 
 async def test_536_5_restarted_with_a_clock_behind_the_given_time_is_a_warning() -> None:
     async with small(BEFORE, BEFORE) as (cluster, client):
         told = await watch(client, [1], lambda: cluster.hear(1, BEFORE + 5), after=AFTER)
-    assert (1, Step.CLOCK_WENT_BACK) in told
-    assert told[-1] == (1, Step.BACK)
+    assert (1, RestartEvent.CLOCK_WENT_BACK) in told
+    assert told[-1] == (1, RestartEvent.BACK)
 
 
 async def test_536_5_the_whole_cluster_one_after_another() -> None:
     async with small(BEFORE, BEFORE, BEFORE) as (cluster, client):
-        told: list[Progress] = []
+        told: list[RestartProgress] = []
         cluster.down(1)
         cluster.hear(1, BEFORE)
         async with asyncio.timeout(20):
             async for one in watch_restarts(client, poll=0.02):
                 told.append(one)
-                if one.step is Step.DOWN:
+                if one.event is RestartEvent.DOWN:
                     cluster.up(one.broker, AFTER + one.broker)
-                elif one.step is Step.RESTARTED:
+                elif one.event is RestartEvent.RESTARTED:
                     cluster.hear(one.broker, AFTER + one.broker)
-                elif one.step is Step.BACK and one.broker < 3:
+                elif one.event is RestartEvent.BACK and one.broker < 3:
                     cluster.down(one.broker + 1)
-    assert [one.broker for one in told if one.step is Step.BACK] == [1, 2, 3]
-    assert [(one.back, one.of) for one in told if one.step is Step.BACK] == [(1, 3), (2, 3), (3, 3)]
-    assert Step.DOWN_TOGETHER not in {one.step for one in told}
+    assert [one.broker for one in told if one.event is RestartEvent.BACK] == [1, 2, 3]
+    assert [(one.back, one.of) for one in told if one.event is RestartEvent.BACK] == [
+        (1, 3),
+        (2, 3),
+        (3, 3),
+    ]
+    assert RestartEvent.DOWN_TOGETHER not in {one.event for one in told}
 
 
 async def test_536_5_two_that_are_down_together_are_told_once() -> None:
     async with small(BEFORE, BEFORE, BEFORE) as (cluster, client):
         cluster.down(1)
         cluster.down(2)
-        told: list[tuple[int, Step]] = []
+        told: list[tuple[int, RestartEvent]] = []
 
         async def listen() -> None:
             async for one in watch_restarts(client, poll=0.02):
-                told.append((one.broker, one.step))
+                told.append((one.broker, one.event))
 
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(listen(), 2)
-    assert told.count((1, Step.DOWN_TOGETHER)) == 1
-    assert told.count((2, Step.DOWN_TOGETHER)) == 1
+    assert told.count((1, RestartEvent.DOWN_TOGETHER)) == 1
+    assert told.count((2, RestartEvent.DOWN_TOGETHER)) == 1
 
 
 async def test_536_5_the_only_broker_of_a_cluster_can_be_waited_for() -> None:
     async with small(BEFORE) as (cluster, client):
         told = await watch(client, [1], lambda: cluster.down(1), lambda: cluster.up(1, AFTER))
-    assert told == [(1, Step.WAITING), (1, Step.DOWN), (1, Step.RESTARTED), (1, Step.BACK)]
+    assert told == [
+        (1, RestartEvent.WAITING),
+        (1, RestartEvent.DOWN),
+        (1, RestartEvent.RESTARTED),
+        (1, RestartEvent.BACK),
+    ]
 
 
 async def test_536_5_a_broker_without_start_time_ends_it_at_once() -> None:
@@ -190,7 +221,7 @@ async def test_536_5_a_broker_without_start_time_ends_it_at_once() -> None:
 async def test_536_5_another_broker_without_start_times_has_no_say() -> None:
     async with small(AFTER, 0) as (cluster, client):
         cluster.members[2].heard = {}
-        assert (await watch(client, [1], after=BEFORE))[-1] == (1, Step.BACK)
+        assert (await watch(client, [1], after=BEFORE))[-1] == (1, RestartEvent.BACK)
 
 
 async def test_536_5_down_at_the_beginning_the_others_know_when_it_had_started() -> None:
@@ -198,8 +229,8 @@ async def test_536_5_down_at_the_beginning_the_others_know_when_it_had_started()
         cluster.down(2)
         told = await watch(client, [2], lambda: None, lambda: cluster.up(2, AFTER),
                            lambda: cluster.hear(2, AFTER))  # fmt: skip
-    assert told[0] == (2, Step.WAITING)
-    assert told[-1] == (2, Step.BACK)
+    assert told[0] == (2, RestartEvent.WAITING)
+    assert told[-1] == (2, RestartEvent.BACK)
 
 
 async def test_536_5_a_broker_nobody_knows_is_an_error_unless_a_time_is_given() -> None:

@@ -12,8 +12,8 @@ from rollcall.client import (
     Address,
     AdminClient,
     ClientConfig,
+    FailureKind,
     RollCall,
-    Trouble,
     roll_call,
 )
 from rollcall.protocol.conversation import ServerConversation
@@ -84,16 +84,16 @@ async def test_885_2_dead_refused_and_mute_brokers_are_rows_with_a_reason() -> N
         began = time.monotonic()
         calls = await call(address)
         took = time.monotonic() - began
-    troubles = {row.node.id: row.trouble for row in calls.rows}
-    assert troubles == {
+    failures = {row.node.id: row.failure for row in calls.rows}
+    assert failures == {
         1: None,
-        2: Trouble.MUTE,
-        3: Trouble.MUTE,
-        4: Trouble.UNREACHABLE,
-        5: Trouble.GARBLED,
-        6: Trouble.MUTE,
-        8: Trouble.REFUSED,
-        9: Trouble.UNREACHABLE,
+        2: FailureKind.NO_RESPONSE,
+        3: FailureKind.NO_RESPONSE,
+        4: FailureKind.UNREACHABLE,
+        5: FailureKind.INVALID_RESPONSE,
+        6: FailureKind.NO_RESPONSE,
+        8: FailureKind.REFUSED,
+        9: FailureKind.UNREACHABLE,
     }
     assert all(row.reason for row in calls.missing)
     assert took < 2 * CONFIG.broker_timeout  # the dead cost their time once
@@ -234,13 +234,13 @@ async def test_a_broker_that_hung_is_asked_on_a_new_connection_the_next_time() -
         running(ScriptedBroker(id=1), broker) as [address, _],
         AdminClient([address], CONFIG) as client,
     ):
-        troubles = []
+        failures = []
         for how in ("good", "hangs", "good"):
             broker.how = how
             row = (await roll_call(client, keep_open=True)).row(2)
             assert row is not None
-            troubles.append(row.trouble)
-    assert troubles == [None, Trouble.MUTE, None]
+            failures.append(row.failure)
+    assert failures == [None, FailureKind.NO_RESPONSE, None]
     assert broker.connections == 2
 
 

@@ -16,12 +16,12 @@ from rollcall.client import (
     Address,
     AdminClient,
     ApiVersionsReply,
+    AuthenticationError,
     ClientConfig,
-    DeniedError,
+    FailureKind,
     RollCall,
     SaslConfig,
     TlsConfig,
-    Trouble,
     UnsupportedError,
     roll_call,
 )
@@ -162,7 +162,11 @@ async def test_885_2_a_stopped_broker_is_mute_and_does_not_hold_up_the_rest(
         calls = await call(zookeeper_cluster, ClientConfig(broker_timeout=3))
     finally:
         stopped.resume()
-    assert {row.node.id: row.trouble for row in calls.rows} == {1: None, 2: Trouble.MUTE, 3: None}
+    assert {row.node.id: row.failure for row in calls.rows} == {
+        1: None,
+        2: FailureKind.NO_RESPONSE,
+        3: None,
+    }
 
 
 async def test_35_6_a_broker_upgraded_on_its_address_is_asked_anew(machine: Machine) -> None:
@@ -195,7 +199,7 @@ async def test_511_3_sasl(secured: Secured, mechanism: str) -> None:
         calls = await roll_call(client)
     assert [row.answered for row in calls.rows] == [True]
     async with AdminClient([secured.sasl], config("wrong")) as client:
-        with pytest.raises(DeniedError, match="refused 'alice'"):
+        with pytest.raises(AuthenticationError, match="refused 'alice'"):
             await client.describe_cluster()
 
 
@@ -279,7 +283,7 @@ def test_885_2_a_killed_broker_is_a_row_that_says_so(kraft_cluster: Cluster) -> 
             assert shown.returncode == 3, shown.stderr
             [alive, dead] = json.loads(shown.stdout)["brokers"]
             assert (alive["answered"], dead["answered"]) == (True, False)
-            assert (dead["host"], dead["trouble"]) == ("127.0.0.1", "refused")
+            assert (dead["host"], dead["failure"]) == ("127.0.0.1", "refused")
             fenced = dead["fenced"]
             time.sleep(0.5)
     finally:

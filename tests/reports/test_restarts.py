@@ -101,11 +101,11 @@ def test_brokers_that_restarted_one_after_another_are_a_wave(tmp_path: Path) -> 
 def test_how_few_answered_together_is_told(tmp_path: Path) -> None:
     made = Made().roll_call(0, 1, start_time=hour(0)).roll_call(0, 2, start_time=hour(0))
     made.roll_call(0, 3, start_time=hour(0)).roll_call(1, 1, start_time=hour(0))
-    made.roll_call(1, 2, trouble="timeout").roll_call(1, 3, trouble="refused")
+    made.roll_call(1, 2, failure="timeout").roll_call(1, 3, failure="refused")
     report = told(tmp_path, made)
     assert report.fewest_up == (1, hour(1))
     assert report.up_together_since is None
-    assert {it.node_id: it.trouble for it in report.brokers}[2] == "timeout"
+    assert {it.node_id: it.failure for it in report.brokers}[2] == "timeout"
 
 
 def test_a_broker_that_roll_calls_no_longer_name_is_not_up(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_broker_that_roll_calls_no_longer_name_is_not_up(tmp_path: Path) -> No
         made.roll_call(0, node, start_time=hour(0))
     made.roll_call(0, 1, cluster="other", start_time=hour(0))  # no roll call since, so nobody knows
     report = told(tmp_path, made.roll_call(1, 1, start_time=hour(0)))
-    found = {(it.cluster, it.node_id): it.trouble for it in report.brokers}
+    found = {(it.cluster, it.node_id): it.failure for it in report.brokers}
     assert found == {("prod", 1): None, ("prod", 2): "unlisted", ("other", 1): None}
     assert report.up_together_since is None
     assert report.fewest_up == (2, hour(1))
@@ -123,7 +123,7 @@ def test_a_broker_that_roll_calls_no_longer_name_is_not_up(tmp_path: Path) -> No
 def test_brokers_without_an_id_are_told_apart_by_their_address(tmp_path: Path) -> None:
     made = Made().roll_call(1, start_time=hour(0))
     for host in ("x", "y"):
-        made.roll_call(1, None, host=host, trouble="refused")  # type: ignore[arg-type]
+        made.roll_call(1, None, host=host, failure="refused")  # type: ignore[arg-type]
     report = told(tmp_path, made)
     assert [it.address for it in report.brokers] == ["b1:9092", "x:9092", "y:9092"]
     assert report.fewest_up == (1, hour(1))
@@ -146,25 +146,25 @@ def test_hours_in_which_nothing_changed_are_as_good_as_one(tmp_path: Path, seed:
     for call in range(200):
         day = call * 10 * MINUTE
         for node in (1, 2, None):
-            now = state.setdefault(node, {"start_time": hour(0), "host": "h", "trouble": None})
+            now = state.setdefault(node, {"start_time": hour(0), "host": "h", "failure": None})
             if chance.random() < 0.05:
                 now["start_time"] = hour(0) + timedelta(days=day - chance.random() / 24)
             if chance.random() < 0.03:
                 now["host"] = chance.choice("hi")
-            now["trouble"] = "refused" if chance.random() < 0.1 else None
+            now["failure"] = "refused" if chance.random() < 0.1 else None
             if chance.random() < 0.9:
-                answer = {**now, "start_time": None if now["trouble"] else now["start_time"]}
+                answer = {**now, "start_time": None if now["failure"] else now["start_time"]}
                 made.roll_call(day, node_id=node, **answer)  # type: ignore[arg-type]
                 at = hour(0) + timedelta(days=day)
                 key = (
                     node,
-                    *(answer[it] for it in ("host", "trouble", "start_time")),
+                    *(answer[it] for it in ("host", "failure", "start_time")),
                     at.day,
                     at.hour,
                 )
                 hours.setdefault(key, []).append(at)
     seen = [
-        Seen("prod", node, host, 9092, trouble, start, min(times), max(times))
-        for (node, host, trouble, start, *_), times in hours.items()
+        Seen("prod", node, host, 9092, failure, start, min(times), max(times))
+        for (node, host, failure, start, *_), times in hours.items()
     ]
     assert restarts(made.write(tmp_path / "tables")) == judge_restarts(seen)

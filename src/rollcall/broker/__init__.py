@@ -21,7 +21,7 @@ In reading order:
 - `security`: the numbers of the security protocols
 """
 
-from rollcall.broker.config import ClusterConfig, ListenerPlan, NodePlan, Software
+from rollcall.broker.config import ClusterConfig, ListenerSettings, NodeSettings, Software
 from rollcall.broker.config_file import parse_config, read_config
 from rollcall.broker.node_process import NodeState
 from rollcall.broker.supervisor import ClusterSupervisor, NodeDescription
@@ -29,9 +29,9 @@ from rollcall.broker.supervisor import ClusterSupervisor, NodeDescription
 __all__ = [
     "ClusterConfig",
     "ClusterSupervisor",
-    "ListenerPlan",
+    "ListenerSettings",
     "NodeDescription",
-    "NodePlan",
+    "NodeSettings",
     "NodeState",
     "Software",
     "parse_config",

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
 from rollcall.broker.controller_channel import ask, rest
-from rollcall.broker.handlers import NodeFacts, broker_heartbeat, broker_registration
-from rollcall.broker.metadata_cache import Broker
+from rollcall.broker.handlers import NodeContext, broker_heartbeat, broker_registration
+from rollcall.broker.metadata_cache import LiveBroker
 from rollcall.client import ClientError, Connection
 from rollcall.protocol.error_codes import Errors, error_code
 
@@ -28,11 +28,11 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass
-class Membership:
+class BrokerLifecycle:
     """Keeps one node on the controller's roster."""
 
-    broker: Broker
-    facts: NodeFacts
+    broker: LiveBroker
+    facts: NodeContext
     link: Callable[[], AbstractAsyncContextManager[Connection]]
     incarnation: UUID = field(default_factory=uuid4)
     _open: Connection | None = None
@@ -55,11 +55,11 @@ class Membership:
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
 
-    def _note(self, trouble: str) -> None:
+    def _note(self, failure: str) -> None:
         """Once, as the next try is only moments away."""
-        if trouble != self._trouble:
-            _log.warning("no word with the controller: %s", trouble)
-        self._trouble = trouble
+        if failure != self._trouble:
+            _log.warning("no word with the controller: %s", failure)
+        self._trouble = failure
 
     async def leave(self) -> None:
         """Say goodbye, so that the others need not find out by themselves."""

@@ -41,7 +41,7 @@ class Software:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListenerPlan:
+class ListenerSettings:
     """A listener that every node opens for clients."""
 
     name: str
@@ -71,14 +71,14 @@ class ListenerPlan:
 
 
 DEFAULT_LISTENERS = (
-    ListenerPlan(name="PLAINTEXT"),
-    ListenerPlan(name="KIP", dialect=KIP),
+    ListenerSettings(name="PLAINTEXT"),
+    ListenerSettings(name="KIP", dialect=KIP),
 )
 """What every cluster has: the Kafka of today, and the proposals to the letter."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetricsPlan:
+class MetricsSettings:
     """The gauge of connections (KIP-511): its name, and how many names may be in it."""
 
     connections_gauge: str = CONNECTIONS_GAUGE
@@ -86,7 +86,7 @@ class MetricsPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NodePlan:
+class NodeSettings:
     """What is different on one node."""
 
     rack: str | None = None
@@ -104,15 +104,15 @@ class ClusterConfig:
     advertised_host: str | None = None
     base_port: int | None = None
     """None for ports that are free."""
-    listeners: tuple[ListenerPlan, ...] = DEFAULT_LISTENERS
+    listeners: tuple[ListenerSettings, ...] = DEFAULT_LISTENERS
     users: Mapping[str, str] = field(default_factory=dict, repr=False)
     authorizer: Authorizer | None = None
     software: Software = field(default_factory=Software)
-    nodes: Mapping[int, NodePlan] = field(default_factory=dict)
+    nodes: Mapping[int, NodeSettings] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     log_format: RequestLogFormat = RequestLogFormat.JSON
     log_level: RequestLogLevel = RequestLogLevel.DEBUG
-    metrics: MetricsPlan = field(default_factory=MetricsPlan)
+    metrics: MetricsSettings = field(default_factory=MetricsSettings)
 
     def __post_init__(self) -> None:
         if not 1 <= self.brokers <= MAX_BROKERS:
@@ -137,7 +137,7 @@ class ClusterConfig:
         for listener in self.listeners:
             self._check(listener)
 
-    def _check(self, listener: ListenerPlan) -> None:
+    def _check(self, listener: ListenerSettings) -> None:
         if listener.security_protocol.sasl and not self.users:
             raise ConfigError(
                 f"the listener {listener.name} asks for a login, but there are no users",
@@ -149,11 +149,11 @@ class ClusterConfig:
                 hint="add an [authorizer], or drop require_describe",
             )
 
-    def authorizer_of(self, listener: ListenerPlan) -> Authorizer:
+    def authorizer_of(self, listener: ListenerSettings) -> Authorizer:
         return self.authorizer if self.authorizer and listener.authorize else EVERYBODY
 
     def rack_of(self, node_id: int) -> str | None:
-        return self.nodes.get(node_id, NodePlan()).rack
+        return self.nodes.get(node_id, NodeSettings()).rack
 
     def software_of(self, node_id: int) -> Software:
-        return self.nodes.get(node_id, NodePlan()).software or self.software
+        return self.nodes.get(node_id, NodeSettings()).software or self.software

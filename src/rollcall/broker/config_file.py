@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rollcall.broker.authorizer import CLUSTER_OPERATIONS, Authorizer, Operation
-from rollcall.broker.config import ClusterConfig, MetricsPlan, NodePlan, Software
+from rollcall.broker.config import ClusterConfig, MetricsSettings, NodeSettings, Software
 from rollcall.broker.config_listeners import read_listeners
 from rollcall.broker.document import Section
 from rollcall.errors import ConfigError
@@ -102,7 +102,7 @@ def _software(section: Section, default: Software) -> Software:
     )
 
 
-def _nodes(section: Section, default: Software) -> dict[int, NodePlan]:
+def _nodes(section: Section, default: Software) -> dict[int, NodeSettings]:
     nodes = {}
     for key in section.sections():
         if not key.isascii() or not key.isdigit():
@@ -112,7 +112,7 @@ def _nodes(section: Section, default: Software) -> dict[int, NodePlan]:
         with section.section(key) as node:
             with node.section("software") as software:
                 told = _software(software, default)
-            nodes[int(key)] = NodePlan(rack=node.text("rack"), software=told)
+            nodes[int(key)] = NodeSettings(rack=node.text("rack"), software=told)
     return nodes
 
 
@@ -126,17 +126,17 @@ def _limits(section: Section) -> Limits:
     return limits
 
 
-def _metrics(section: Section) -> MetricsPlan:
-    name = section.text("connections_gauge", MetricsPlan.connections_gauge)
+def _metrics(section: Section) -> MetricsSettings:
+    name = section.text("connections_gauge", MetricsSettings.connections_gauge)
     if not _METRIC_NAME.fullmatch(name):
         raise ConfigError(
             f"{section.where('connections_gauge')} is {name!r}",
             hint="a metric has letters, digits and _ in its name, and no digit first",
         )
-    most = section.number("max_software", MetricsPlan.max_software)
+    most = section.number("max_software", MetricsSettings.max_software)
     if most < 1:
         raise ConfigError(f"{section.where('max_software')} is {most}", hint="use 1 or more")
-    return MetricsPlan(connections_gauge=name, max_software=most)
+    return MetricsSettings(connections_gauge=name, max_software=most)
 
 
 def _authorizer(section: Section) -> Authorizer:

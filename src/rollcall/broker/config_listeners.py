@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from rollcall.broker.config import DEFAULT_LISTENERS, ListenerPlan
+from rollcall.broker.config import DEFAULT_LISTENERS, ListenerSettings
 from rollcall.broker.document import Section
 from rollcall.errors import ConfigError
 from rollcall.protocol.dialects import RELEASED
@@ -12,7 +12,7 @@ from rollcall.protocol.sasl import MECHANISMS
 from rollcall.server import ClientAuth, OnUnsupported, SecurityProtocol, TlsConfig
 
 
-def read_listeners(section: Section, folder: Path) -> tuple[ListenerPlan, ...]:
+def read_listeners(section: Section, folder: Path) -> tuple[ListenerSettings, ...]:
     """The two that every cluster has, changed where the document says so, then its own."""
     plans = {plan.name: plan for plan in DEFAULT_LISTENERS}
     for name in section.sections():
@@ -22,10 +22,10 @@ def read_listeners(section: Section, folder: Path) -> tuple[ListenerPlan, ...]:
 
 
 def _listener(
-    table: Section, default: ListenerPlan | None, name: str, folder: Path
-) -> ListenerPlan:
-    base: ListenerPlan = default or _new_listener(table, name)
-    changed: ListenerPlan = table.make(
+    table: Section, default: ListenerSettings | None, name: str, folder: Path
+) -> ListenerSettings:
+    base: ListenerSettings = default or _new_listener(table, name)
+    changed: ListenerSettings = table.make(
         partial(replace, base),
         port=table.number("port"),
         tls=_tls(table, base.security_protocol, folder),
@@ -37,12 +37,12 @@ def _listener(
     return changed
 
 
-def _new_listener(table: Section, name: str) -> ListenerPlan:
+def _new_listener(table: Section, name: str) -> ListenerSettings:
     """What only a listener of one's own can choose."""
     protocol = table.choice("security_protocol", SecurityProtocol, SecurityProtocol.PLAINTEXT)
     dialect = table.text("dialect", RELEASED)
-    plan: ListenerPlan = table.make(
-        ListenerPlan, name=name, security_protocol=protocol, dialect=dialect
+    plan: ListenerSettings = table.make(
+        ListenerSettings, name=name, security_protocol=protocol, dialect=dialect
     )
     return plan
 

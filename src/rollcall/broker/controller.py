@@ -21,7 +21,7 @@ from rollcall.broker.controller_channel import ask, require_open, rest
 from rollcall.broker.handlers import broker_heartbeat, broker_registration
 from rollcall.broker.handlers import update_metadata as update
 from rollcall.broker.metadata_cache import Endpoint
-from rollcall.broker.registrations import Registration, Roster
+from rollcall.broker.registrations import Registration, Registrations
 from rollcall.client import ClientError, Connection, ConnectionRefusedByBrokerError
 from rollcall.protocol.error_codes import Errors, error_code
 from rollcall.protocol.messages import Message
@@ -34,9 +34,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class Controller:
-    """Roster and feeds. `link` connects to an internal listener."""
+    """Registrations and feeds. `link` connects to an internal listener."""
 
-    roster: Roster
+    roster: Registrations
     link: Callable[[Endpoint], AbstractAsyncContextManager[Connection]]
     expected: int
     """How many nodes the cluster has."""

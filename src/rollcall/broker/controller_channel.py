@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from rollcall.broker.config import INTERNAL
-from rollcall.client import Address, ClientConfig, Connection, ConnectionLostError, connect
+from rollcall.client import Address, ClientConfig, Connection, ConnectionLostError, open_connection
 from rollcall.client import SaslConfig as Login
 from rollcall.protocol.dialects import KIP
 from rollcall.protocol.messages import Message
@@ -52,7 +52,7 @@ async def linked(host: str, port: int, secret: str, client_id: str) -> AsyncIter
         request_timeout=PATIENCE_SECONDS,
         api_versions_timeout=PATIENCE_SECONDS,
     )
-    connection = await connect(Address(host, port), config)
+    connection = await open_connection(Address(host, port), config)
     try:
         yield connection
     finally:

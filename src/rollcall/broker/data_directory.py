@@ -9,7 +9,7 @@ from uuid import uuid4
 from rollcall.errors import RollcallError
 
 
-class DataFolder:
+class DataDirectory:
     """Locked from `take` to `release`; the system releases it too when the process ends."""
 
     def __init__(self, path: Path) -> None:

@@ -23,7 +23,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Broker:
+class LiveBroker:
     """A live broker, as the controller describes it."""
 
     id: int
@@ -42,9 +42,9 @@ class ClusterView:
 
     controller_id: int = NO_CONTROLLER
     controller_epoch: int = NO_EPOCH
-    brokers: tuple[Broker, ...] = ()
+    brokers: tuple[LiveBroker, ...] = ()
 
-    def reachable_on(self, listener: str) -> list[tuple[Broker, Endpoint]]:
+    def reachable_on(self, listener: str) -> list[tuple[LiveBroker, Endpoint]]:
         """The brokers that have this listener, with their address on it, by id (700.1)."""
         found = ((broker, broker.endpoint(listener)) for broker in self.brokers)
         return [(broker, endpoint) for broker, endpoint in found if endpoint is not None]

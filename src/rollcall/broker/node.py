@@ -12,15 +12,15 @@ from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from rollcall.broker.broker_lifecycle import Membership
-from rollcall.broker.config import INTERNAL, LOOPBACK, ListenerPlan
+from rollcall.broker.broker_lifecycle import BrokerLifecycle
+from rollcall.broker.config import INTERNAL, LOOPBACK, ListenerSettings
 from rollcall.broker.controller import Controller
 from rollcall.broker.controller_channel import internal_listener, linked
-from rollcall.broker.handlers import NodeFacts
+from rollcall.broker.handlers import NodeContext
 from rollcall.broker.handlers.table import client_handlers, node_handlers
-from rollcall.broker.metadata_cache import Broker, ClusterView, Endpoint
+from rollcall.broker.metadata_cache import ClusterView, Endpoint, LiveBroker
 from rollcall.broker.node_config import NodeConfig
-from rollcall.broker.registrations import Roster
+from rollcall.broker.registrations import Registrations
 from rollcall.broker.security import number_of
 from rollcall.client import Connection
 from rollcall.protocol.sasl import Users
@@ -37,13 +37,13 @@ GRACE_SECONDS = 5.0
 Tell = Callable[[dict[str, object]], None]
 
 
-class Node:
+class BrokerNode:
     """One broker of the cluster. `tell` hears of its view whenever that changes."""
 
     def __init__(self, config: NodeConfig, tell: Tell) -> None:
         self.config = config
         software = config.cluster.software_of(config.node_id)
-        self.facts = NodeFacts(
+        self.facts = NodeContext(
             node_id=config.node_id,
             cluster_id=config.cluster_id,
             start_time_ms=time.time_ns() // 1_000_000,
@@ -69,7 +69,7 @@ class Node:
                 max_software=metrics.max_software,
             )
         )
-        self.membership = Membership(self._described(), self.facts, self._link_to_controller)
+        self.membership = BrokerLifecycle(self._described(), self.facts, self._link_to_controller)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until told to stop, or until a part of it fails."""
@@ -99,7 +99,7 @@ class Node:
         handlers = node_handlers(self.facts)
         parts = [self.membership.keep]
         if config.is_controller:
-            roster = Roster(config.cluster_id, config.node_id, config.starts)
+            roster = Registrations(config.cluster_id, config.node_id, config.starts)
             controller = Controller(roster, self._link_to, expected=config.cluster.brokers)
             handlers |= controller.handlers()
             parts.append(controller.run)
@@ -118,7 +118,7 @@ class Node:
         self._open = True
         self._heard(self.facts.cache.view)
 
-    def _listener(self, plan: ListenerPlan, users: Users) -> ListenerConfig:
+    def _listener(self, plan: ListenerSettings, users: Users) -> ListenerConfig:
         cluster = self.config.cluster
         sasl = plan.security_protocol.sasl
         return ListenerConfig(
@@ -134,7 +134,7 @@ class Node:
             limits=cluster.limits,
         )
 
-    def _described(self) -> Broker:
+    def _described(self) -> LiveBroker:
         cluster, ports = self.config.cluster, self.config.ports
         host = cluster.advertised_host or cluster.host
         endpoints = [
@@ -144,7 +144,7 @@ class Node:
         inside = number_of(SecurityProtocol.SASL_PLAINTEXT)
         endpoints.append(Endpoint(INTERNAL, LOOPBACK, ports[INTERNAL], inside))
         rack = cluster.rack_of(self.config.node_id)
-        return Broker(self.config.node_id, tuple(endpoints), rack, self.facts.start_time_ms)
+        return LiveBroker(self.config.node_id, tuple(endpoints), rack, self.facts.start_time_ms)
 
     def _heard(self, view: ClusterView) -> None:
         if any(broker.id == self.config.node_id for broker in view.brokers):

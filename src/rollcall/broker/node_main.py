@@ -15,9 +15,9 @@ from collections.abc import Mapping
 
 import uvloop
 
-from rollcall.broker.node import Node
+from rollcall.broker.node import BrokerNode
 from rollcall.broker.node_config import NodeConfig
-from rollcall.client.open_files import raise_limit_of_files
+from rollcall.client.open_files import raise_open_file_limit
 from rollcall.errors import RollcallError
 
 _LOG_FORM = "[%(asctime)s] %(levelname)s %(message)s (%(name)s)"
@@ -26,7 +26,7 @@ _LOG_FORM = "[%(asctime)s] %(levelname)s %(message)s (%(name)s)"
 def main() -> None:
     config = NodeConfig.unpack(sys.stdin.buffer)
     logging.basicConfig(level=logging.INFO, format=_LOG_FORM)
-    raise_limit_of_files()
+    raise_open_file_limit()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_run(config))
 
@@ -39,7 +39,7 @@ async def _run(config: NodeConfig) -> None:
     # A pipe that is readable without having been written to is at its end.
     loop.add_reader(sys.stdin.fileno(), _end_of_input, loop, stop)
     try:
-        await Node(config, _tell).run(stop)
+        await BrokerNode(config, _tell).run(stop)
     except RollcallError as error:
         logging.getLogger(__name__).error("%s", error)
         _tell({"failed": error.message, "hint": error.hint})

@@ -34,7 +34,7 @@ class NodeState(StrEnum):
     """It was told to."""
 
 
-class Keeper:
+class NodeProcess:
     """One node, for as long as the cluster is meant to run."""
 
     def __init__(

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from rollcall.broker.metadata_cache import NO_EPOCH, Broker, ClusterView
+from rollcall.broker.metadata_cache import NO_EPOCH, ClusterView, LiveBroker
 from rollcall.protocol.error_codes import Errors
 
 SESSION_SECONDS = 1.75
@@ -25,14 +25,14 @@ SESSION_SECONDS = 1.75
 class Registration:
     """A broker on the roster."""
 
-    broker: Broker
+    broker: LiveBroker
     incarnation: UUID
     epoch: int
     heard_at: float
 
 
 @dataclass
-class Roster:
+class Registrations:
     """Who is there. `change` grows whenever that changes, so that others can tell."""
 
     cluster_id: str
@@ -44,7 +44,7 @@ class Roster:
     _epochs: int = 0
 
     def register(
-        self, broker: Broker, cluster_id: str, incarnation: UUID, now: float
+        self, broker: LiveBroker, cluster_id: str, incarnation: UUID, now: float
     ) -> tuple[Errors, int]:
         """The error, and the epoch of the registration."""
         if cluster_id != self.cluster_id:
@@ -103,7 +103,7 @@ class Roster:
         ):
             self.change += 1
 
-    def _still_there(self, known: Registration, newcomer: Broker, now: float) -> bool:
+    def _still_there(self, known: Registration, newcomer: LiveBroker, now: float) -> bool:
         return known.broker.endpoints != newcomer.endpoints and not self._is_over(known, now)
 
     def _is_over(self, known: Registration, now: float) -> bool:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Self
 
 from rollcall.broker.config import INTERNAL, ClusterConfig
-from rollcall.broker.data_directory import DataFolder
+from rollcall.broker.data_directory import DataDirectory
 from rollcall.broker.node import GRACE_SECONDS
 from rollcall.broker.node_config import REQUEST_LOG_NAME, NodeConfig
-from rollcall.broker.node_process import LOG_NAME, Keeper, NodeState
+from rollcall.broker.node_process import LOG_NAME, NodeProcess, NodeState
 from rollcall.broker.ports import HTTP, Ports
 from rollcall.errors import RollcallError
 
@@ -57,9 +57,9 @@ class ClusterSupervisor:
         self._report = changed
         self._secret = secrets.token_urlsafe(32)
         self._ports = Ports()
-        self._data = DataFolder(folder)
+        self._data = DataDirectory(folder)
         self._keepers = {
-            node_id: Keeper(node_id, self._configure(node_id), self._changed)
+            node_id: NodeProcess(node_id, self._configure(node_id), self._changed)
             for node_id in range(1, config.brokers + 1)
         }
         self._tasks: list[asyncio.Task[None]] = []

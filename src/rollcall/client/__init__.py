@@ -38,54 +38,52 @@ A cluster and its brokers, in six lines:
 from rollcall.client.addresses import Address, parse_bootstrap
 from rollcall.client.admin import AdminClient
 from rollcall.client.cluster import ClusterDescription, Node
-from rollcall.client.cluster_requests import Told, Via
+from rollcall.client.cluster_requests import ClusterResponses, Via
 from rollcall.client.config import ClientConfig, SaslConfig, TlsConfig
-from rollcall.client.connection import Connection, connect
+from rollcall.client.connection import Connection, open_connection
 from rollcall.client.errors import (
+    AuthenticationError,
     BrokerError,
     ClientError,
     ConnectionLostError,
     ConnectionRefusedByBrokerError,
-    DeniedError,
-    GarbledError,
-    NeverAnswersError,
-    NoAnswerError,
-    Trouble,
+    FailureKind,
+    InvalidResponseError,
+    RequestTimeoutError,
     UnreachableError,
     UnsupportedError,
 )
-from rollcall.client.roll_call import BrokerRow, RollCall, guess_release, roll_call
+from rollcall.client.roll_call import BrokerRow, RollCall, infer_release, roll_call
 from rollcall.client.versions import ApiVersionsReply, BrokerVersions, choose_version
 
 __all__ = [
     "Address",
     "AdminClient",
     "ApiVersionsReply",
+    "AuthenticationError",
     "BrokerError",
     "BrokerRow",
     "BrokerVersions",
     "ClientConfig",
     "ClientError",
     "ClusterDescription",
+    "ClusterResponses",
     "Connection",
     "ConnectionLostError",
     "ConnectionRefusedByBrokerError",
-    "DeniedError",
-    "GarbledError",
-    "NeverAnswersError",
-    "NoAnswerError",
+    "FailureKind",
+    "InvalidResponseError",
     "Node",
+    "RequestTimeoutError",
     "RollCall",
     "SaslConfig",
     "TlsConfig",
-    "Told",
-    "Trouble",
     "UnreachableError",
     "UnsupportedError",
     "Via",
     "choose_version",
-    "connect",
-    "guess_release",
+    "infer_release",
+    "open_connection",
     "parse_bootstrap",
     "roll_call",
 ]

@@ -18,16 +18,16 @@ from typing import Any, Self
 
 from rollcall.client.addresses import Address, parse_bootstrap
 from rollcall.client.cluster import ClusterDescription, description_of
-from rollcall.client.cluster_requests import Told, ask_about_cluster
+from rollcall.client.cluster_requests import ClusterResponses, query_cluster
 from rollcall.client.config import ClientConfig
-from rollcall.client.connection import Connection, connect
+from rollcall.client.connection import Connection, open_connection
 from rollcall.client.errors import (
     ClientError,
     ConnectionLostError,
-    NeverAnswersError,
+    RequestTimeoutError,
     UnreachableError,
 )
-from rollcall.client.response_cache import Memory
+from rollcall.client.response_cache import ResponseCache
 
 OTHERS_TRIED = 8
 """One after another: in a large cluster that is gone, trying all of them would take hours."""
@@ -52,7 +52,7 @@ class AdminClient:
         self.bootstrap = parse_bootstrap(bootstrap)
         self.config = config or ClientConfig()
         self._context = self.config.tls.context() if self.config.tls else None
-        self._memory = Memory()
+        self._memory = ResponseCache()
         self._lines: dict[Address, _Line] = {}
         self._known: tuple[Address, ...] = ()
         self.failures: Mapping[Address, ClientError] = {}
@@ -73,7 +73,7 @@ class AdminClient:
             if number:
                 await asyncio.sleep(self._pause(number))
             ask = partial(
-                self.told_by, operations=include_authorized_operations, fenced=include_fenced
+                self.query_broker, operations=include_authorized_operations, fenced=include_fenced
             )
             told = await self._first_answer(ask, failures)
             if told is not None:
@@ -86,11 +86,11 @@ class AdminClient:
 
     async def _first_answer(
         self,
-        ask: Callable[[Address], Coroutine[Any, Any, Told]],
+        ask: Callable[[Address], Coroutine[Any, Any, ClusterResponses]],
         failures: dict[Address, ClientError],
-    ) -> Told | None:
+    ) -> ClusterResponses | None:
         """One more is asked whenever one has failed, or one we began with is late."""
-        waiting, asked = deque(self._candidates()), dict[asyncio.Task[Told], Address]()
+        waiting, asked = deque(self._candidates()), dict[asyncio.Task[ClusterResponses], Address]()
         try:
             while waiting or asked:
                 if waiting:
@@ -109,16 +109,16 @@ class AdminClient:
                 task.cancel()
             await asyncio.gather(*asked, return_exceptions=True)
 
-    async def told_by(
+    async def query_broker(
         self, address: Address, *, operations: bool = False, fenced: bool = False
-    ) -> Told:
+    ) -> ClusterResponses:
         """What the broker at this address tells about the cluster."""
         connection = await self.connection(address)
         try:
-            return await ask_about_cluster(connection, operations=operations, fenced=fenced)
+            return await query_cluster(connection, operations=operations, fenced=fenced)
         except ConnectionLostError:  # it may have been closed long ago, and we did not hear of it
             connection = await self.connection(address)
-            return await ask_about_cluster(connection, operations=operations, fenced=fenced)
+            return await query_cluster(connection, operations=operations, fenced=fenced)
 
     async def connection(self, address: Address) -> Connection:
         """The connection to this address: the one there is, or a new one."""
@@ -130,7 +130,7 @@ class AdminClient:
             loop = asyncio.get_running_loop()
             await asyncio.sleep(max(0.0, line.not_before - loop.time()))
             try:
-                line.connection = await connect(
+                line.connection = await open_connection(
                     address, self.config, self._context, self._memory.decode
                 )
             except BaseException:
@@ -169,7 +169,7 @@ class AdminClient:
 
 def _may_pass(error: ClientError) -> bool:
     """Whether trying again can help: a broker that answered, or never does, has decided."""
-    if isinstance(error, NeverAnswersError):
+    if isinstance(error, RequestTimeoutError):
         return False
     return isinstance(error, UnreachableError | ConnectionLostError)
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from rollcall.client.addresses import Address
-from rollcall.client.cluster_requests import Told, Via
+from rollcall.client.cluster_requests import ClusterResponses, Via
 from rollcall.protocol.messages import Message
 
 NOT_ASKED: Final = -2147483648
@@ -75,7 +75,7 @@ class ClusterDescription:
         return next((node for node in self.nodes if node.id == node_id), None)
 
 
-def description_of(told: Told) -> ClusterDescription:
+def description_of(told: ClusterResponses) -> ClusterDescription:
     answer, starts = told.answer, dict(told.start_times())
     name, version = told.software
     return ClusterDescription(
@@ -91,7 +91,7 @@ def description_of(told: Told) -> ClusterDescription:
     )
 
 
-def cluster_id_of(told: Told) -> str | None:
+def cluster_id_of(told: ClusterResponses) -> str | None:
     return told.answer.cluster_id or None
 
 
@@ -101,7 +101,7 @@ def _nodes(metadata: Message) -> tuple[Node, ...]:
     )
 
 
-def _described_nodes(told: Told, starts: Mapping[int, int]) -> tuple[Node, ...]:
+def _described_nodes(told: ClusterResponses, starts: Mapping[int, int]) -> tuple[Node, ...]:
     fenced = told.tells_fenced
     return tuple(
         Node(

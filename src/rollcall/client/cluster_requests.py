@@ -35,7 +35,7 @@ class Via:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ClusterResponses:
     """What one broker told about its cluster; at least one of the two answers is there."""
 
     asked: Address
@@ -85,19 +85,19 @@ class Told:
         return 0
 
 
-async def ask_about_cluster(
+async def query_cluster(
     connection: Connection, *, operations: bool = False, fenced: bool = False
-) -> Told:
+) -> ClusterResponses:
     """Both questions at once where they are worth asking."""
     asked = connection.address, connection.versions, operations
     if not connection.has(DESCRIBE_CLUSTER):
         metadata, via = await _metadata(connection, operations)
-        return Told(*asked, metadata=metadata, metadata_via=via)
+        return ClusterResponses(*asked, metadata=metadata, metadata_via=via)
     described = _describe_cluster(connection, operations, fenced)
     if not _may_tell_start_times(connection):
-        return Told(*asked, *await described)
+        return ClusterResponses(*asked, *await described)
     answers = await asyncio.gather(described, _start_times(connection))
-    return Told(*asked, *answers[0], *answers[1])
+    return ClusterResponses(*asked, *answers[0], *answers[1])
 
 
 def _may_tell_start_times(connection: Connection) -> bool:

@@ -19,13 +19,13 @@ from typing import Any, Final
 
 from rollcall.client.addresses import Address
 from rollcall.client.errors import (
+    AuthenticationError,
     ClientError,
     ConnectionRefusedByBrokerError,
-    DeniedError,
-    NoAnswerError,
+    RequestTimeoutError,
     UnreachableError,
 )
-from rollcall.client.transport import Wire, no_tls_with
+from rollcall.client.transport import ClientTransport, no_tls_with
 from rollcall.protocol.conversation import ClientConversation
 
 NEXT_ADDRESS_SECONDS: Final = 0.25
@@ -35,12 +35,12 @@ Place = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
 """A row of `getaddrinfo`."""
 
 
-async def open_wire(
+async def open_transport(
     address: Address,
     conversation: ClientConversation,
     context: ssl.SSLContext | None,
     seconds: float,
-) -> Wire:
+) -> ClientTransport:
     if not 0 < address.port < 65536 or not address.host or "\0" in address.host:
         # brokers tell any text and number; some resolvers take them modulo 65536
         raise UnreachableError(
@@ -49,12 +49,14 @@ async def open_wire(
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(seconds):
-            _, wire = await loop.create_connection(
-                lambda: Wire(address, conversation), ssl=context, **await _way_to(address, context)
+            _, transport = await loop.create_connection(
+                lambda: ClientTransport(address, conversation),
+                ssl=context,
+                **await _way_to(address, context),
             )
-            return wire
+            return transport
     except TimeoutError:
-        raise NoAnswerError(
+        raise RequestTimeoutError(
             f"{address} did not take the connection within {seconds:g} s",
             hint="a firewall that drops packets looks like this, and so does a host that is down",
         ) from None
@@ -119,7 +121,7 @@ async def _connected(place: Place) -> socket.socket:
 
 def _no_connection(address: Address, error: OSError | UnicodeError) -> ClientError:
     if isinstance(error, ssl.SSLCertVerificationError):
-        return DeniedError(
+        return AuthenticationError(
             f"{address} is not trusted: {error.verify_message}",
             hint="name the CA of the cluster, and use the host name that is in the certificate",
         )

@@ -15,16 +15,15 @@ from rollcall.catalog import Range, Source, ranges_of
 from rollcall.client.addresses import Address
 from rollcall.client.authentication import authenticate
 from rollcall.client.config import ClientConfig
-from rollcall.client.connect import open_wire
+from rollcall.client.connect import open_transport
 from rollcall.client.errors import (
     ClientError,
     ConnectionLostError,
-    NeverAnswersError,
-    NoAnswerError,
+    RequestTimeoutError,
     UnreachableError,
 )
 from rollcall.client.negotiation import negotiate
-from rollcall.client.transport import Wire
+from rollcall.client.transport import ClientTransport
 from rollcall.client.versions import (
     METADATA,
     UNDISPUTED,
@@ -48,15 +47,15 @@ class Connection:
     address: Address
     versions: BrokerVersions
     config: ClientConfig
-    wire: Wire
+    transport: ClientTransport
 
     @property
     def dialect(self) -> Dialect:
-        return self.wire.conversation.dialect
+        return self.transport.conversation.dialect
 
     @property
     def is_open(self) -> bool:
-        return self.wire.is_open
+        return self.transport.is_open
 
     def has(self, api_key: int) -> bool:
         """Whether both sides have this API in some version."""
@@ -86,17 +85,17 @@ class Connection:
         """The same with a message, and with a time of its own."""
         limit = self.config.request_timeout if seconds is None else seconds
         try:
-            return await self.wire.call(api_key, version, body, limit)
+            return await self.transport.call(api_key, version, body, limit)
         except ConnectionLostError as error:
             if self.config.sasl is None and error.hint is None:
                 error.hint = "a listener with SASL looks like this to a client without it"
             raise
 
     async def close(self) -> None:
-        await self.wire.close()
+        await self.transport.close()
 
 
-async def connect(
+async def open_connection(
     address: Address,
     config: ClientConfig,
     context: ssl.SSLContext | None = None,
@@ -125,28 +124,30 @@ class _Opening:
     decode: Decoder
 
     async def negotiated(self) -> Connection:
-        wire = await self._wire()
+        transport = await self._transport()
         try:
             if self.config.sasl is not None:
-                before = await self._ask_versions(wire, highest=0)
-                await authenticate(wire, before, self.config.sasl, self.config.request_timeout)
-                versions = await negotiate(wire, self.config.request_timeout)
+                before = await self._ask_versions(transport, highest=0)
+                await authenticate(transport, before, self.config.sasl, self.config.request_timeout)
+                versions = await negotiate(transport, self.config.request_timeout)
             else:
-                versions = await self._ask_versions(wire)
+                versions = await self._ask_versions(transport)
         except BaseException:
-            await wire.close()
+            await transport.close()
             raise
-        wire.conversation.dialect = dialect(versions.dialect or RELEASED)
-        return Connection(self.address, versions, self.config, wire)
+        transport.conversation.dialect = dialect(versions.dialect or RELEASED)
+        return Connection(self.address, versions, self.config, transport)
 
     async def as_old_broker(self, reply: ApiVersionsReply, cause: ClientError) -> Connection:
-        wire = await self._wire()
+        transport = await self._transport()
         try:
-            body = wire.conversation.dialect.message_class("MetadataRequest")()
-            await wire.call(METADATA, 0, body, self.config.api_versions_timeout)
-        except (ConnectionLostError, NoAnswerError) as error:
-            await wire.close()
-            kind = UnreachableError if isinstance(error, ConnectionLostError) else NeverAnswersError
+            body = transport.conversation.dialect.message_class("MetadataRequest")()
+            await transport.call(METADATA, 0, body, self.config.api_versions_timeout)
+        except (ConnectionLostError, RequestTimeoutError) as error:
+            await transport.close()
+            kind = (
+                UnreachableError if isinstance(error, ConnectionLostError) else RequestTimeoutError
+            )
             raise kind(
                 f"{self.address} answers neither ApiVersions nor Metadata 0: {cause.message}",
                 hint="a listener with TLS or SASL looks like this to a client without them"
@@ -154,28 +155,30 @@ class _Opening:
                 else "a listener that wants a client certificate, or SASL, looks like this",
             ) from None
         except BaseException:
-            await wire.close()
+            await transport.close()
             raise
-        return Connection(self.address, self._assumed(reply), self.config, wire)
+        return Connection(self.address, self._assumed(reply), self.config, transport)
 
     def _assumed(self, reply: ApiVersionsReply) -> BrokerVersions:
         if self.config.release is None:
             return BrokerVersions({METADATA: Range(0, 0)}, Source.INFERRED, reply)
         return BrokerVersions(ranges_of(self.config.release), Source.CONFIGURED, reply)
 
-    async def _wire(self) -> Wire:
+    async def _transport(self) -> ClientTransport:
         frames = FrameReader(self.config.max_frame_bytes)
         conversation = ClientConversation(
             dialect(RELEASED), self.config.client_id, frames, self.decode
         )
         seconds = self.config.connect_timeout
-        return await open_wire(self.address, conversation, self.context, seconds)
+        return await open_transport(self.address, conversation, self.context, seconds)
 
-    async def _ask_versions(self, wire: Wire, highest: int | None = None) -> BrokerVersions:
+    async def _ask_versions(
+        self, transport: ClientTransport, highest: int | None = None
+    ) -> BrokerVersions:
         try:
-            return await negotiate(wire, self.config.api_versions_timeout, highest=highest)
-        except (ConnectionLostError, NoAnswerError) as error:
-            if wire.heard:  # whoever begins to answer has ApiVersions, and is not old
+            return await negotiate(transport, self.config.api_versions_timeout, highest=highest)
+        except (ConnectionLostError, RequestTimeoutError) as error:
+            if transport.heard:  # whoever begins to answer has ApiVersions, and is not old
                 raise
             closed = isinstance(error, ConnectionLostError)
             reply = ApiVersionsReply.CLOSED if closed else ApiVersionsReply.SILENT

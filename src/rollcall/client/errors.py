@@ -10,31 +10,31 @@ from typing import ClassVar
 from rollcall.errors import RollcallError
 
 
-class Trouble(StrEnum):
+class FailureKind(StrEnum):
     """What stood between us and an answer."""
 
     REFUSED = "refused"
     """Nobody listens at the address."""
     UNREACHABLE = "unreachable"
     """The name has no address, there is no way to it, or no TLS with it."""
-    MUTE = "mute"
+    NO_RESPONSE = "no-response"
     """The connection is open, or should be, and nothing comes back in time."""
     CLOSED = "closed"
     """The broker hung up."""
-    DENIED = "denied"
+    AUTHENTICATION_FAILED = "authentication-failed"
     """The broker does not take our credentials, or we do not trust it."""
     UNSUPPORTED = "unsupported"
     """The broker lacks the API or the version that is needed."""
     ERROR = "error"
     """The broker answered with an error code."""
-    GARBLED = "garbled"
+    INVALID_RESPONSE = "invalid-response"
     """What came back is not the Kafka protocol, or not an answer to what was asked."""
 
 
 class ClientError(RollcallError):
     """A broker could not be asked, or did not give what was asked for."""
 
-    trouble: ClassVar[Trouble] = Trouble.UNREACHABLE
+    failure: ClassVar[FailureKind] = FailureKind.UNREACHABLE
 
 
 class UnreachableError(ClientError):
@@ -44,50 +44,44 @@ class UnreachableError(ClientError):
 class ConnectionRefusedByBrokerError(UnreachableError):
     """The host is there, and nobody listens at that port."""
 
-    trouble = Trouble.REFUSED
-
-
-class NeverAnswersError(UnreachableError):
-    """The connection is taken, and nothing ever comes through it."""
-
-    trouble = Trouble.MUTE
+    failure = FailureKind.REFUSED
 
 
 class ConnectionLostError(ClientError):
     """The connection ended before the answer came."""
 
-    trouble = Trouble.CLOSED
+    failure = FailureKind.CLOSED
 
 
-class NoAnswerError(ClientError):
+class RequestTimeoutError(ClientError):
     """The answer did not come in time."""
 
-    trouble = Trouble.MUTE
+    failure = FailureKind.NO_RESPONSE
 
 
-class DeniedError(ClientError):
+class AuthenticationError(ClientError):
     """Authentication failed, on one side or the other."""
 
-    trouble = Trouble.DENIED
+    failure = FailureKind.AUTHENTICATION_FAILED
 
 
 class UnsupportedError(ClientError):
     """The broker lacks what we need: said at once, with both ranges (35.9)."""
 
-    trouble = Trouble.UNSUPPORTED
+    failure = FailureKind.UNSUPPORTED
 
 
 class BrokerError(ClientError):
     """The broker answered with an error code."""
 
-    trouble = Trouble.ERROR
+    failure = FailureKind.ERROR
 
     def __init__(self, message: str, *, code: int, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.code = code
 
 
-class GarbledError(ClientError):
+class InvalidResponseError(ClientError):
     """What came back cannot be understood."""
 
-    trouble = Trouble.GARBLED
+    failure = FailureKind.INVALID_RESPONSE

@@ -11,7 +11,7 @@ from __future__ import annotations
 from rollcall import __version__
 from rollcall.catalog import Range
 from rollcall.client.errors import BrokerError, UnsupportedError
-from rollcall.client.transport import Wire
+from rollcall.client.transport import ClientTransport
 from rollcall.client.versions import API_VERSIONS, BrokerVersions
 from rollcall.protocol.conversation import Answer
 from rollcall.protocol.dialects import DIALECT_NAMES, RELEASED
@@ -22,30 +22,32 @@ SOFTWARE_NAME = "rollcall"
 FIRST_WITH_DIALECT = 3
 
 
-async def negotiate(wire: Wire, seconds: float, *, highest: int | None = None) -> BrokerVersions:
+async def negotiate(
+    transport: ClientTransport, seconds: float, *, highest: int | None = None
+) -> BrokerVersions:
     """Ask for the versions of the broker, and tell it our name where there is room for it."""
-    dialect = wire.conversation.dialect
+    dialect = transport.conversation.dialect
     ours = dialect.apis[API_VERSIONS].versions
     body = dialect.message_class("ApiVersionsRequest")(
         client_software_name=SOFTWARE_NAME, client_software_version=__version__
     )
     version = ours.highest if highest is None else highest
     while True:
-        answer = await wire.call(API_VERSIONS, version, body, seconds)
+        answer = await transport.call(API_VERSIONS, version, body, seconds)
         assert answer.message is not None
         if answer.message.error_code != Errors.UNSUPPORTED_VERSION:
-            return _read(answer, wire)
-        version = _next_version(answer.message, version, wire)
+            return _read(answer, transport)
+        version = _next_version(answer.message, version, transport)
 
 
-def _next_version(refusal: Message, asked: int, wire: Wire) -> int:
+def _next_version(refusal: Message, asked: int, transport: ClientTransport) -> int:
     """A lower one, so that this ends: the highest in common, or 0 if the broker is no help."""
-    ours = wire.conversation.dialect.apis[API_VERSIONS].versions
+    ours = transport.conversation.dialect.apis[API_VERSIONS].versions
     named = next((row for row in refusal.api_keys if row.api_key == API_VERSIONS), None)
     if asked == ours.lowest or (named and named.min_version > ours.highest):
         known = f"{named.min_version} to {named.max_version}" if named else "none that it names"
         raise UnsupportedError(
-            f"ApiVersions cannot be asked of {wire.address}: it has versions {known}, "
+            f"ApiVersions cannot be asked of {transport.address}: it has versions {known}, "
             f"rollcall has {ours.lowest} to {ours.highest}",
             hint="every Kafka from 0.10 on answers version 0: this may be something else",
         )
@@ -53,13 +55,13 @@ def _next_version(refusal: Message, asked: int, wire: Wire) -> int:
     return highest if ours.lowest <= highest < asked else ours.lowest
 
 
-def _read(answer: Answer, wire: Wire) -> BrokerVersions:
+def _read(answer: Answer, transport: ClientTransport) -> BrokerVersions:
     message = answer.message
     assert message is not None
     if message.error_code != Errors.NONE:
         error = error_code(message.error_code)
         raise BrokerError(
-            f"{wire.address} answered ApiVersions with {error.name}: {error.message}",
+            f"{transport.address} answered ApiVersions with {error.name}: {error.message}",
             code=error.code,
             hint="the broker does not accept how rollcall names itself"
             if error.code == Errors.INVALID_REQUEST
@@ -72,7 +74,7 @@ def _read(answer: Answer, wire: Wire) -> BrokerVersions:
     return BrokerVersions(
         ranges,
         api_versions=answer.version,
-        dialect=_dialect_of(message, wire),
+        dialect=_dialect_of(message, transport),
         supported_features={
             row.name: Range(row.min_version, row.max_version) for row in message.supported_features
         },
@@ -83,11 +85,12 @@ def _read(answer: Answer, wire: Wire) -> BrokerVersions:
     )
 
 
-def _dialect_of(message: Message, wire: Wire) -> str:
-    told: str = message.dialect or RELEASED
-    if told not in DIALECT_NAMES:
+def _dialect_of(message: Message, transport: ClientTransport) -> str:
+    name: str = message.dialect or RELEASED
+    if name not in DIALECT_NAMES:
+        known = ", ".join(DIALECT_NAMES)
         raise UnsupportedError(
-            f"{wire.address} speaks the dialect {told!r}, rollcall has {', '.join(DIALECT_NAMES)}",
-            hint="use a listener with another dialect, or a newer rollcall",
+            f"{transport.address} uses the unknown dialect {name!r}; rollcall supports {known}",
+            hint="connect to a listener with another dialect, or upgrade rollcall",
         )
-    return told
+    return name

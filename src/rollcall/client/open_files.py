@@ -6,7 +6,7 @@ from typing import Final
 MOST_FILES: Final = 65536
 
 
-def raise_limit_of_files() -> None:
+def raise_open_file_limit() -> None:
     """For the whole process, as far as the system lets it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)

@@ -16,7 +16,7 @@ NAMES_BROKERS: Final = frozenset({"MetadataResponse", "DescribeClusterResponse"}
 
 
 @dataclass
-class Memory:
+class ResponseCache:
     """Decodes as a codec does, and remembers what names brokers."""
 
     _seen: dict[tuple[str, bytes], Message] = field(default_factory=dict, repr=False)

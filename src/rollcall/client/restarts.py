@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rollcall.client.admin import AdminClient
-from rollcall.client.errors import ClientError, Trouble, UnreachableError
+from rollcall.client.errors import ClientError, FailureKind, UnreachableError
 from rollcall.client.roll_call import BrokerRow, RollCall, roll_call
 
 SAY_AFTER = "say with --after when it had started before"
@@ -26,10 +26,10 @@ SAY_AFTER = "say with --after when it had started before"
 class NoStartTimeError(ClientError):
     """A broker tells no start time: there is nothing to wait for."""
 
-    trouble = Trouble.UNSUPPORTED
+    failure = FailureKind.UNSUPPORTED
 
 
-class Step(StrEnum):
+class RestartEvent(StrEnum):
     WAITING = "waiting"
     """Its start time at the beginning is known."""
     DOWN = "down"
@@ -43,9 +43,9 @@ class Step(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class RestartProgress:
     broker: int
-    step: Step
+    event: RestartEvent
     start_time_ms: int = 0
     before_ms: int = 0
     back: int = 0
@@ -84,7 +84,7 @@ class _Watch:
             start = _at_beginning(calls, broker, after)
             self.watched[broker] = _Watched(broker, start, after)
 
-    def look(self, calls: RollCall | None) -> Iterator[Progress]:
+    def look(self, calls: RollCall | None) -> Iterator[RestartProgress]:
         """What is new since the last look; None when nobody could be asked."""
         waiting = [one for one in self.watched.values() if not one.back]
         for one in waiting:
@@ -93,38 +93,38 @@ class _Watch:
         several = sum(one.down for one in waiting) > 1
         for one in waiting:
             if several and one.down and not one.down_with_others:
-                yield self._progress(one, Step.DOWN_TOGETHER)
+                yield self._progress(one, RestartEvent.DOWN_TOGETHER)
             one.down_with_others = several and one.down
 
     def _look_at(
         self, one: _Watched, row: BrokerRow | None, calls: RollCall | None
-    ) -> Iterator[Progress]:
+    ) -> Iterator[RestartProgress]:
         if row is None or not row.answered or calls is None:
             if not one.down:
                 one.down = True
-                yield self._progress(one, Step.DOWN)
+                yield self._progress(one, RestartEvent.DOWN)
             return
         one.down = False
         start = _told_start(row)
         if not one.restarted and one.is_new(start):
             one.restarted = True
-            yield self._progress(one, Step.RESTARTED, start)
+            yield self._progress(one, RestartEvent.RESTARTED, start)
             if start < one.before:
-                yield self._progress(one, Step.CLOCK_WENT_BACK, start)
+                yield self._progress(one, RestartEvent.CLOCK_WENT_BACK, start)
         if one.restarted and _others_agree(calls, one.id, start):
             one.back = True
-            yield self._progress(one, Step.BACK, start)
+            yield self._progress(one, RestartEvent.BACK, start)
 
-    def beginning(self) -> Iterator[Progress]:
-        return (self._progress(one, Step.WAITING) for one in self.watched.values())
+    def beginning(self) -> Iterator[RestartProgress]:
+        return (self._progress(one, RestartEvent.WAITING) for one in self.watched.values())
 
     @property
     def done(self) -> bool:
         return all(one.back for one in self.watched.values())
 
-    def _progress(self, one: _Watched, step: Step, start: int = 0) -> Progress:
+    def _progress(self, one: _Watched, event: RestartEvent, start: int = 0) -> RestartProgress:
         back = sum(each.back for each in self.watched.values())
-        return Progress(one.id, step, start, one.before, back, len(self.watched))
+        return RestartProgress(one.id, event, start, one.before, back, len(self.watched))
 
 
 async def watch_restarts(
@@ -133,7 +133,7 @@ async def watch_restarts(
     *,
     after: int | None = None,
     poll: float = 0.5,
-) -> AsyncGenerator[Progress, None]:
+) -> AsyncGenerator[RestartProgress, None]:
     """Tells what happens until these brokers (all of the cluster) have restarted and are back."""
     watch = _Watch()
     calls: RollCall | None = await roll_call(client, keep_open=True)

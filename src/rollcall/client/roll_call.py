@@ -25,8 +25,8 @@ from rollcall.catalog import (
 )
 from rollcall.client.admin import AdminClient
 from rollcall.client.cluster import ClusterDescription, Node, cluster_id_of
-from rollcall.client.cluster_requests import Told, Via
-from rollcall.client.errors import ClientError, NoAnswerError, Trouble
+from rollcall.client.cluster_requests import ClusterResponses, Via
+from rollcall.client.errors import ClientError, FailureKind, RequestTimeoutError
 from rollcall.client.versions import ApiVersionsReply, BrokerVersions
 
 NO_ID = -1
@@ -41,7 +41,7 @@ class BrokerRow:
     node: Node
     """As the broker that was asked first tells of it."""
     is_controller: bool = False
-    trouble: Trouble | None = None
+    failure: FailureKind | None = None
     """None when it answered."""
     reason: str | None = None
     identity: BrokerIdentity = UNKNOWN
@@ -49,29 +49,29 @@ class BrokerRow:
     """Its own word; 0 when it does not tell, or did not answer (536.4)."""
     clock_ahead_ms: int = 0
     """By how much, at least, its clock is ahead of ours: it started in our future."""
-    told: Told | None = None
+    responses: ClusterResponses | None = None
     """Its own words."""
     seconds: float = 0.0
 
     @property
     def answered(self) -> bool:
-        return self.trouble is None
+        return self.failure is None
 
     @property
     def versions(self) -> BrokerVersions | None:
-        return self.told.versions if self.told else None
+        return self.responses.versions if self.responses else None
 
     @property
     def cluster_id(self) -> str | None:
-        return cluster_id_of(self.told) if self.told else None
+        return cluster_id_of(self.responses) if self.responses else None
 
     @property
     def via(self) -> Via | None:
-        return self.told.via if self.told else None
+        return self.responses.via if self.responses else None
 
     def start_times(self) -> dict[int, int]:
         """What it tells of all brokers, itself included; those it does not tell are left out."""
-        return dict(self.told.start_times()) if self.told else {}
+        return dict(self.responses.start_times()) if self.responses else {}
 
     @property
     def start_time_source(self) -> Source:
@@ -117,9 +117,9 @@ async def roll_call(
     keep_open: bool = False,
     unlisted: bool = False,
 ) -> RollCall:
-    """Ask every broker of the cluster, and if told to, those `unlisted` where we began.
+    """Ask every broker of the cluster, and if responses to, those `unlisted` where we began.
 
-    Connections stay for the next time only if told to.
+    Connections stay for the next time only if responses to.
     """
     cluster = await client.describe_cluster(include_fenced=True)
     limit = asyncio.Semaphore(client.config.parallel)
@@ -166,22 +166,22 @@ async def _ask(
     seconds = client.config.broker_timeout
     try:
         async with asyncio.timeout(seconds):
-            told = await client.told_by(node.address)
+            responses = await client.query_broker(node.address)
     except TimeoutError:
         await client.release(node.address)  # nothing good will come through it any more
-        late = NoAnswerError(f"{node.address} did not answer within {seconds:g} s")
+        late = RequestTimeoutError(f"{node.address} did not answer within {seconds:g} s")
         return _silent_row(node, is_controller, late, began)
     except ClientError as error:
         return _silent_row(node, is_controller, error, began)
-    identity = _identity(told, client.config.release)
-    start = told.start_time_of(node.id)
+    identity = _identity(responses, client.config.release)
+    start = responses.start_time_of(node.id)
     return BrokerRow(
         node,
         is_controller,
         identity=identity,
         start_time_ms=start,
         clock_ahead_ms=max(0, start - int(clock() * 1000)),
-        told=told,
+        responses=responses,
         seconds=time.monotonic() - began,
     )
 
@@ -190,23 +190,23 @@ def _silent_row(node: Node, is_controller: bool, error: ClientError, began: floa
     return BrokerRow(
         node,
         is_controller,
-        trouble=error.trouble,
+        failure=error.failure,
         reason=error.message,
         seconds=time.monotonic() - began,
     )
 
 
-def _identity(told: Told, release: str | None) -> BrokerIdentity:
-    versions = told.versions
+def _identity(responses: ClusterResponses, release: str | None) -> BrokerIdentity:
+    versions = responses.versions
     old = versions.reply is not ApiVersionsReply.ANSWERED
     return identify_broker(
-        *told.software,
+        *responses.software,
         configured=release if old else None,
-        guess=guess_release(versions),
+        guess=infer_release(versions),
     )
 
 
-def guess_release(versions: BrokerVersions) -> ReleaseGuess:
+def infer_release(versions: BrokerVersions) -> ReleaseGuess:
     """What the broker's list says about its release."""
     if versions.reply is not ApiVersionsReply.ANSWERED:
         return identify_unanswered(closed=versions.reply is ApiVersionsReply.CLOSED)

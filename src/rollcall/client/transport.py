@@ -15,8 +15,8 @@ from rollcall.client.addresses import Address
 from rollcall.client.errors import (
     ClientError,
     ConnectionLostError,
-    GarbledError,
-    NoAnswerError,
+    InvalidResponseError,
+    RequestTimeoutError,
     UnreachableError,
     UnsupportedError,
 )
@@ -38,7 +38,7 @@ def no_tls_with(address: Address, error: OSError) -> UnreachableError:
     )
 
 
-class Wire(asyncio.Protocol):
+class ClientTransport(asyncio.Protocol):
     def __init__(self, address: Address, conversation: ClientConversation) -> None:
         self.address = address
         self.conversation = conversation
@@ -73,7 +73,7 @@ class Wire(asyncio.Protocol):
         except RemoteProtocolError as error:
             text = f"{self.address} sent something that cannot be understood: {error.message}"
             hint = SPEAKS_TLS if data.startswith(TLS_ALERT) else error.hint
-            self._fail(GarbledError(text, hint=hint))
+            self._fail(InvalidResponseError(text, hint=hint))
 
     def connection_lost(self, error: Exception | None) -> None:
         if isinstance(error, ssl.SSLError) and "ALERT" in (error.reason or ""):
@@ -137,7 +137,7 @@ class Wire(asyncio.Protocol):
             async with asyncio.timeout(seconds):
                 return await future
         except TimeoutError:
-            late = NoAnswerError(
+            late = RequestTimeoutError(
                 f"{self.address} did not answer {what} within {seconds:g} s",
                 hint="the broker may be overloaded, stopped, or not speak the Kafka protocol",
             )

@@ -96,7 +96,7 @@ def flat_broker(it: BrokerStarts) -> Row:
         "clock_ahead_s": start.clock_off.total_seconds() if start else None,
         "restarts": it.restarts,
         "flapping": it.is_flapping,
-        "trouble": it.trouble,
+        "failure": it.failure,
         "last_seen": when(it.last_seen),
         "episodes": [
             {

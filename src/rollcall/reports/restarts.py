@@ -26,25 +26,25 @@ UNLISTED_FOR = timedelta(hours=1)
 """A broker that roll calls go on without for longer than that is down: the list of a cluster may
 leave out those that are."""
 
-IN_ORDER = "PARTITION BY cluster, who ORDER BY first, last, host, port, trouble, start_time"
+IN_ORDER = "PARTITION BY cluster, who ORDER BY first, last, host, port, failure, start_time"
 SIGHTINGS = """
 WITH hours AS (
   SELECT cluster, coalesce(CAST(node_id AS VARCHAR), concat(host, ':', port)) AS who,
-    node_id, host, port, trouble, start_time, min(first_seen) AS first, max(last_seen) AS last,
+    node_id, host, port, failure, start_time, min(first_seen) AS first, max(last_seen) AS last,
     any_value(software_name) AS name, any_value(software_version) AS version,
     any_value(software_source) AS software_source
   FROM {brokers} WHERE source = 'roll call' AND {where}
-  GROUP BY cluster, node_id, host, port, trouble, start_time, hour
+  GROUP BY cluster, node_id, host, port, failure, start_time, hour
 ), states AS (
-  SELECT *, row(host, port, trouble, start_time, name, version, software_source) AS state
+  SELECT *, row(host, port, failure, start_time, name, version, software_source) AS state
   FROM hours
 ), steps AS (
-  SELECT *, trouble IS NOT NULL OR state IS DISTINCT FROM lag(state) OVER ({in_order}) AS is_new
+  SELECT *, failure IS NOT NULL OR state IS DISTINCT FROM lag(state) OVER ({in_order}) AS is_new
   FROM states
 ), runs AS (
   SELECT *, count_if(is_new) OVER ({in_order} ROWS UNBOUNDED PRECEDING) AS run FROM steps
 )
-SELECT cluster, any_value(node_id), any_value(host), any_value(port), any_value(trouble),
+SELECT cluster, any_value(node_id), any_value(host), any_value(port), any_value(failure),
   any_value(start_time), min(first), max(last), any_value(name), any_value(version),
   any_value(software_source)
 FROM runs GROUP BY cluster, who, run
@@ -81,7 +81,7 @@ def judge_restarts(seen: Sequence[Seen]) -> Restarts:
         max((it.last for it in seen), default=None),
         tuple(brokers),
         tuple(_waves(brokers)),
-        _fewest_up(seen, [(it, newest[it.cluster]) for it in brokers if it.trouble == UNLISTED]),
+        _fewest_up(seen, [(it, newest[it.cluster]) for it in brokers if it.failure == UNLISTED]),
     )
 
 
@@ -111,7 +111,7 @@ def _broker(rows: list[Seen], newest: datetime) -> BrokerStarts:
         last.address,
         *software,
         tuple(_episodes(list(_starts(rows)))),
-        last.trouble if newest - last.last <= UNLISTED_FOR else UNLISTED,
+        last.failure if newest - last.last <= UNLISTED_FOR else UNLISTED,
         last.last,
     )
 
@@ -120,7 +120,7 @@ def _starts(rows: Iterable[Seen]) -> Iterator[Start]:
     """A start time is new when it is another than before, also when it is lower."""
     before: Seen | None = None
     for row in rows:
-        if row.start_time is None or row.trouble is not None:
+        if row.start_time is None or row.failure is not None:
             continue
         if before is None or row.start_time != before.start_time:
             moved = before is not None and (row.host, row.port) != (before.host, before.port)
@@ -172,7 +172,7 @@ def _fewest_up(
     seen: Sequence[Seen], unlisted: Sequence[tuple[BrokerStarts, datetime]]
 ) -> tuple[int, datetime] | None:
     """Brokers that did not answer at the same time, at its worst."""
-    down = [(_who(it), it.first, it.last) for it in seen if it.trouble is not None]
+    down = [(_who(it), it.first, it.last) for it in seen if it.failure is not None]
     down += [(_who(it), newest, newest) for it, newest in unlisted]
     known = len({_who(it) for it in seen})
     worst: tuple[int, datetime] | None = None

@@ -99,7 +99,7 @@ BROKER: Shape = {
     "clock_ahead_s": REAL,
     "restarts": NUMBER,
     "flapping": YES_NO,
-    "trouble": TEXT,
+    "failure": TEXT,
     "last_seen": TEXT,
     "episodes": [EPISODE],
 }

@@ -18,7 +18,7 @@ FLAPPING_STARTS = 3
 
 
 UNLISTED = "unlisted"
-"""The trouble of a broker that the newest roll calls do not name."""
+"""The failure of a broker that the newest roll calls do not name."""
 
 
 class Seen(NamedTuple):
@@ -28,7 +28,7 @@ class Seen(NamedTuple):
     node_id: int | None
     host: str | None
     port: int | None
-    trouble: str | None
+    failure: str | None
     start_time: datetime | None
     first: datetime
     last: datetime
@@ -90,7 +90,7 @@ class BrokerStarts:
     software_source: str | None
     episodes: tuple[Episode, ...]
     """In order; empty for a broker that never told a start time."""
-    trouble: str | None
+    failure: str | None
     """Why it did not answer the newest roll call; None when it did."""
     last_seen: datetime
 
@@ -130,7 +130,7 @@ class Restarts:
     @property
     def up_together_since(self) -> datetime | None:
         """Since when all brokers run; None while one is down or does not tell."""
-        if not self.brokers or any(it.trouble or it.start is None for it in self.brokers):
+        if not self.brokers or any(it.failure or it.start is None for it in self.brokers):
             return None
         return max(it.start.time for it in self.brokers if it.start)
 

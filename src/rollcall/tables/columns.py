@@ -160,7 +160,7 @@ BROKERS = Table(
         key("port", NUMBER, "the port to it (roll call)"),
         key("rack", TEXT, "its rack (roll call)"),
         key("controller", FLAG, "it was the controller (roll call)"),
-        key("trouble", TEXT, "why it did not answer (roll call); null when it did"),
+        key("failure", TEXT, "why it did not answer (roll call); null when it did"),
         key("software_name", TEXT, "as reported (roll call)"),
         key("software_version", TEXT, "as reported, or the inferred release (roll call)"),
         key("software_source", TEXT, "`reported`, `inferred` or `configured` (roll call)"),

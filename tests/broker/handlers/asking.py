@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from rollcall.broker.authorizer import EVERYBODY, Authorizer
-from rollcall.broker.handlers import FOR_CLIENTS, NodeFacts, Question
-from rollcall.broker.metadata_cache import Broker, ClusterView, Endpoint, MetadataCache
+from rollcall.broker.handlers import FOR_CLIENTS, HandlerRequest, NodeContext
+from rollcall.broker.metadata_cache import ClusterView, Endpoint, LiveBroker, MetadataCache
 from rollcall.protocol.dialects import dialect
 from rollcall.protocol.messages import Message
 
@@ -17,7 +17,7 @@ def three_brokers() -> ClusterView:
         controller_id=1,
         controller_epoch=1,
         brokers=tuple(
-            Broker(
+            LiveBroker(
                 broker_id,
                 tuple(Endpoint(name, f"host{broker_id}", port, 0) for name, port in PORTS.items()),
                 rack="r1" if broker_id == 1 else None,
@@ -28,7 +28,7 @@ def three_brokers() -> ClusterView:
     )
 
 
-def node(**changes: object) -> NodeFacts:
+def node(**changes: object) -> NodeContext:
     facts: dict[str, object] = {
         "node_id": 2,
         "cluster_id": "a-cluster",
@@ -37,7 +37,7 @@ def node(**changes: object) -> NodeFacts:
         "software_version": "1.2.3",
         "cache": MetadataCache(three_brokers()),
     }
-    return NodeFacts(**{**facts, **changes})  # type: ignore[arg-type]
+    return NodeContext(**{**facts, **changes})  # type: ignore[arg-type]
 
 
 def ask(
@@ -47,7 +47,7 @@ def ask(
     fields: Mapping[str, object] | None = None,
     *,
     listener: str = "PLAINTEXT",
-    facts: NodeFacts | None = None,
+    facts: NodeContext | None = None,
     authorizer: Authorizer = EVERYBODY,
     require_describe: bool = False,
 ) -> Message:
@@ -56,7 +56,7 @@ def ask(
     api = spoken.apis[key]
     codec = spoken.codec(api.request.name, version)
     request = codec.decode(codec.encode(codec.message_class(**(fields or {}))))
-    question = Question(
+    question = HandlerRequest(
         request,
         version,
         listener,

@@ -8,7 +8,7 @@ from string import ascii_letters, digits
 import pytest
 
 from rollcall.broker.broker_lifecycle import HEARTBEAT_SECONDS
-from rollcall.broker.handlers import FOR_CLIENTS, Question
+from rollcall.broker.handlers import FOR_CLIENTS, HandlerRequest
 from rollcall.broker.registrations import SESSION_SECONDS
 from rollcall.protocol.dialects import RELEASED, dialect
 from rollcall.server import Limits
@@ -56,7 +56,7 @@ def test_the_largest_request_leaves_time_for_heartbeats(
     body = reader.encode(reader.message_class(**fields((LARGEST - 100) // bytes_each)))
     assert LARGEST * 0.9 < len(body) <= LARGEST
     began = time.thread_time()
-    question = Question(reader.decode(body), version, "PLAINTEXT")
+    question = HandlerRequest(reader.decode(body), version, "PLAINTEXT")
     answer = FOR_CLIENTS[key](question, node())
     assert answer is not None
     writer.encode(answer)

@@ -2,7 +2,7 @@ from uuid import UUID
 
 import pytest
 
-from rollcall.broker.handlers import FOR_CLIENTS, Question
+from rollcall.broker.handlers import FOR_CLIENTS, HandlerRequest
 from rollcall.protocol.dialects import DIALECT_NAMES, RELEASED, dialect
 from rollcall.protocol.error_codes import Errors
 from tests.broker.handlers.asking import ask, node
@@ -28,5 +28,5 @@ def test_every_partition_is_unknown(name: str, version: int) -> None:
 
 
 def test_without_acks_there_is_no_answer() -> None:
-    question = Question(Request(acks=0), 9, "PLAINTEXT")
+    question = HandlerRequest(Request(acks=0), 9, "PLAINTEXT")
     assert FOR_CLIENTS[PRODUCE](question, node()) is None

@@ -5,13 +5,13 @@ from uuid import UUID
 import pytest
 
 from rollcall.broker.handlers import broker_heartbeat, broker_registration
-from rollcall.broker.metadata_cache import Broker, Endpoint
-from rollcall.broker.registrations import Roster
+from rollcall.broker.metadata_cache import Endpoint, LiveBroker
+from rollcall.broker.registrations import Registrations
 from rollcall.protocol.dialects import KIP, dialect
 from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.messages import Message
 
-BROKER = Broker(2, (Endpoint("KIP", "::1", 9, 0), Endpoint("TLS", "b", 8, 1)), "rack", 1234)
+BROKER = LiveBroker(2, (Endpoint("KIP", "::1", 9, 0), Endpoint("TLS", "b", 8, 1)), "rack", 1234)
 
 
 def crossed(message: str, version: int, value: Message) -> Message:
@@ -19,14 +19,14 @@ def crossed(message: str, version: int, value: Message) -> Message:
     return codec.decode(codec.encode(value))
 
 
-def register(roster: Roster, version: int = 4, cluster: str = "a-cluster") -> Message:
+def register(roster: Registrations, version: int = 4, cluster: str = "a-cluster") -> Message:
     body = broker_registration.write(BROKER, cluster, UUID(int=1))
     body = crossed("BrokerRegistrationRequest", version, body)
     answer = broker_registration.answer(body, roster, now=0)
     return crossed("BrokerRegistrationResponse", version, answer)
 
 
-def beat(roster: Roster, epoch: int, version: int = 2, *, leaving: bool = False) -> Message:
+def beat(roster: Registrations, epoch: int, version: int = 2, *, leaving: bool = False) -> Message:
     body = broker_heartbeat.write(2, epoch, leaving=leaving)
     body = crossed("BrokerHeartbeatRequest", version, body)
     answer = broker_heartbeat.answer(body, roster, now=1)
@@ -35,7 +35,7 @@ def beat(roster: Roster, epoch: int, version: int = 2, *, leaving: bool = False)
 
 @pytest.mark.parametrize("version", dialect(KIP).apis[broker_registration.KEY].versions)
 def test_536_2_a_registration_brings_listeners_rack_and_start_time(version: int) -> None:
-    roster = Roster("a-cluster", 1, controller_epoch=1)
+    roster = Registrations("a-cluster", 1, controller_epoch=1)
     answer = register(roster, version)
     assert answer.error_code == Errors.NONE
     assert answer.broker_epoch > 0
@@ -43,13 +43,13 @@ def test_536_2_a_registration_brings_listeners_rack_and_start_time(version: int)
 
 
 def test_a_refused_registration_has_no_epoch() -> None:
-    answer = register(Roster("a-cluster", 1, controller_epoch=1), cluster="another")
+    answer = register(Registrations("a-cluster", 1, controller_epoch=1), cluster="another")
     assert (answer.error_code, answer.broker_epoch) == (Errors.INCONSISTENT_CLUSTER_ID, -1)
 
 
 @pytest.mark.parametrize("version", dialect(KIP).apis[broker_heartbeat.KEY].versions)
 def test_a_heartbeat_counts_and_a_goodbye_lets_go(version: int) -> None:
-    roster = Roster("a-cluster", 1, controller_epoch=1)
+    roster = Registrations("a-cluster", 1, controller_epoch=1)
     epoch = register(roster).broker_epoch
     alive = beat(roster, epoch, version)
     assert (alive.error_code, alive.is_fenced, alive.should_shut_down) == (0, False, False)
@@ -59,7 +59,7 @@ def test_a_heartbeat_counts_and_a_goodbye_lets_go(version: int) -> None:
 
 
 def test_a_heartbeat_of_an_unknown_or_older_registration_does_not_count() -> None:
-    roster = Roster("a-cluster", 1, controller_epoch=1)
+    roster = Registrations("a-cluster", 1, controller_epoch=1)
     unknown = beat(roster, 7)
     epoch = register(roster).broker_epoch
     stale = beat(roster, epoch - 1)

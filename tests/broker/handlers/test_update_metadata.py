@@ -1,8 +1,8 @@
 import pytest
 
-from rollcall.broker.handlers import NodeFacts, Question
+from rollcall.broker.handlers import HandlerRequest, NodeContext
 from rollcall.broker.handlers import update_metadata as update
-from rollcall.broker.metadata_cache import Broker, ClusterView, Endpoint
+from rollcall.broker.metadata_cache import ClusterView, Endpoint, LiveBroker
 from rollcall.protocol.dialects import KIP, dialect
 from rollcall.protocol.error_codes import Errors, error_code
 from tests.broker.handlers.asking import START_TIMES, node, three_brokers
@@ -10,16 +10,16 @@ from tests.broker.handlers.asking import START_TIMES, node, three_brokers
 VERSIONS = dialect(KIP).apis[update.KEY].versions
 
 
-def tell(facts: NodeFacts, view: ClusterView, *, version: int = 7, epoch: int = 5) -> str:
+def tell(facts: NodeContext, view: ClusterView, *, version: int = 7, epoch: int = 5) -> str:
     """What the node answers when it is told this view, over bytes."""
     request = dialect(KIP).codec("UpdateMetadataRequest", version)
     body = request.decode(request.encode(update.write(view, epoch)))
     response = dialect(KIP).codec("UpdateMetadataResponse", version)
-    answer = update.answer(Question(body, version, "INTERNAL"), facts)
+    answer = update.answer(HandlerRequest(body, version, "INTERNAL"), facts)
     return error_code(response.decode(response.encode(answer)).error_code).name
 
 
-def fresh(**changes: object) -> NodeFacts:
+def fresh(**changes: object) -> NodeContext:
     facts = node(**changes)
     facts.cache.view = ClusterView()
     return facts
@@ -41,7 +41,7 @@ def test_536_2_every_version_fills_the_cache_and_6_brings_the_start_time(version
 def test_a_listener_has_its_name_from_3_on_and_that_of_its_protocol_before(version: int) -> None:
     facts = fresh()
     endpoints = (Endpoint("OUT", "a", 1, 0), Endpoint("IN", "b", 2, 3))
-    tell(facts, ClusterView(1, 1, (Broker(1, endpoints),)), version=version)
+    tell(facts, ClusterView(1, 1, (LiveBroker(1, endpoints),)), version=version)
     names = [e.listener for e in facts.cache.view.brokers[0].endpoints]
     expected = ["OUT", "IN"] if version >= 3 else ["PLAINTEXT", "SASL_SSL"]
     assert names == (expected[:1] if version == 0 else expected)

@@ -109,7 +109,7 @@ def test_885_4_json_keeps_guesses_apart_from_reports(mixed: str) -> None:
     assert two["software"]["candidates"] == ["3.9"]
     assert three["software"]["name"] == HOSTILE
     assert four["software"]["source"] == "missing"
-    assert (four["answered"], four["trouble"], four["api_versions"]) == (False, "refused", None)
+    assert (four["answered"], four["failure"], four["api_versions"]) == (False, "refused", None)
 
 
 def test_json_has_the_form_that_is_documented(mixed: str) -> None:
@@ -119,7 +119,7 @@ def test_json_has_the_form_that_is_documented(mixed: str) -> None:
         "summary",
     ]  # fmt: skip
     assert list(document["brokers"][0]) == [
-        "id", "host", "port", "rack", "controller", "fenced", "answered", "trouble", "reason",
+        "id", "host", "port", "rack", "controller", "fenced", "answered", "failure", "reason",
         "software", "start_time", "clock_ahead_ms", "via", "api_versions", "seconds",
     ]  # fmt: skip
     one, two, *_ = document["brokers"]

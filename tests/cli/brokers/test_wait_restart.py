@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from rollcall.cli.brokers.wait_restart import step_text
-from rollcall.client.restarts import Progress, Step
+from rollcall.cli.brokers.wait_restart import event_text
+from rollcall.client.restarts import RestartEvent, RestartProgress
 from tests.cli.scripted_cluster import rollcall, serving
 from tests.client.scripted import METADATA, ScriptedBroker
 
@@ -50,7 +50,7 @@ def test_536_5_a_lower_start_time_is_a_warning_on_stderr() -> None:
 
 
 def test_of_several_it_is_told_how_many_are_back() -> None:
-    told = step_text(Progress(2, Step.BACK, back=1, of=3))
+    told = event_text(RestartProgress(2, RestartEvent.BACK, back=1, of=3))
     assert told == "broker 2: back, all others know (1 of 3 are back)"
 
 
@@ -114,10 +114,10 @@ def test_536_5_json_tells_every_step() -> None:
     with serving(ScriptedBroker(start_time_ms=AFTER)) as [broker]:
         result = rollcall("wait-restart", broker.address, "--all", "--after", BEFORE, "--json")
     steps = [json.loads(line) for line in result.out.splitlines()]
-    assert [step["step"] for step in steps] == ["waiting", "restarted", "back"]
+    assert [step["event"] for step in steps] == ["waiting", "restarted", "back"]
     assert steps[-1] == {
         "broker": 1,
-        "step": "back",
+        "event": "back",
         "start_time_ms": AFTER,
         "before_ms": BEFORE,
         "back": 1,

@@ -27,7 +27,7 @@ def told(number: int, **more: Any) -> str:
         "rack": "r1",
         "controller": True,
         "answered": True,
-        "trouble": None,
+        "failure": None,
         "software": {
             "name": "rollcall", "version": "0.1.0", "source": "reported", "candidates": [],
         },
@@ -55,7 +55,7 @@ def test_of_a_log_it_is_said_which_command_reads_it(spark: SparkSession, tmp_pat
 
 def test_each_broker_and_roll_call_is_a_row(spark: SparkSession, tmp_path: Path) -> None:
     silent = {"software": {"source": "missing"}, "start_time": {"ms": None}, "api_versions": None}
-    dead = told(0, id=2, host="10.1.0.10", controller=False, trouble="refused", **silent)
+    dead = told(0, id=2, host="10.1.0.10", controller=False, failure="refused", **silent)
     tables, file = tmp_path / "tables", tmp_path / "rolls.jsonl"
     counts = read_rolls(spark, tables, put(file, told(0) + dead, age=0))
     assert (counts.lines, counts.rejected) == (2, 0)
@@ -64,7 +64,7 @@ def test_each_broker_and_roll_call_is_a_row(spark: SparkSession, tmp_path: Path)
     assert (first["software_version"], first["software_source"]) == ("0.1.0", "reported")
     assert [each["api_key"] for each in first["ranges"]] == [0, 3, 18]
     assert str(first["start_time"]) == "2026-02-25 06:13:20"
-    assert (second["trouble"], second["start_time"], second["ranges"]) == ("refused", None, None)
+    assert (second["failure"], second["start_time"], second["ranges"]) == ("refused", None, None)
 
 
 def test_a_file_that_grew_is_continued(spark: SparkSession, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_file_that_grew_is_continued(spark: SparkSession, tmp_path: Path) -> N
 def test_a_broker_that_answers_differently_is_another_row(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    text = told(0) + told(1, trouble="refused") + told(2) + told(3, start_time={"ms": 1})
+    text = told(0) + told(1, failure="refused") + told(2) + told(3, start_time={"ms": 1})
     read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text, age=0))
     assert sorted(row["answers"] for row in brokers(tmp_path / "tables")) == [1, 1, 2]
 

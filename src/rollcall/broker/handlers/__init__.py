@@ -16,12 +16,12 @@ from types import MappingProxyType
 from typing import Final
 
 from rollcall.broker.handlers import describe_cluster, find_coordinator, metadata, produce
-from rollcall.broker.handlers.question import NodeFacts, Question
+from rollcall.broker.handlers.question import HandlerRequest, NodeContext
 from rollcall.protocol.messages import Message
 
-Answer = Callable[[Question, NodeFacts], Message | None]
+ApiHandler = Callable[[HandlerRequest, NodeContext], Message | None]
 
-FOR_CLIENTS: Final[Mapping[int, Answer]] = MappingProxyType(
+FOR_CLIENTS: Final[Mapping[int, ApiHandler]] = MappingProxyType(
     {
         produce.KEY: produce.answer,
         metadata.KEY: metadata.answer,
@@ -31,4 +31,4 @@ FOR_CLIENTS: Final[Mapping[int, Answer]] = MappingProxyType(
 )
 """API key to answer, on every listener that is open to clients."""
 
-__all__ = ["FOR_CLIENTS", "Answer", "NodeFacts", "Question"]
+__all__ = ["FOR_CLIENTS", "ApiHandler", "HandlerRequest", "NodeContext"]

@@ -1,6 +1,6 @@
 """BrokerHeartbeat (63): a registered node says that it is still there, or that it leaves."""
 
-from rollcall.broker.registrations import Roster
+from rollcall.broker.registrations import Registrations
 from rollcall.protocol.dialects import KIP, dialect
 from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.messages import Message
@@ -15,7 +15,7 @@ def write(broker_id: int, broker_epoch: int, *, leaving: bool = False) -> Messag
     return _Request(broker_id=broker_id, broker_epoch=broker_epoch, want_shut_down=leaving)
 
 
-def answer(body: Message, roster: Roster, now: float) -> Message:
+def answer(body: Message, roster: Registrations, now: float) -> Message:
     leaving = body.want_shut_down
     error = roster.heartbeat(body.broker_id, body.broker_epoch, leaving=leaving, now=now)
     counts = error == Errors.NONE

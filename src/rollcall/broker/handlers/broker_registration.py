@@ -5,8 +5,8 @@ Kafka's own request; the start time of KIP-536 rides along in a tagged field.
 
 from uuid import UUID
 
-from rollcall.broker.metadata_cache import Broker, Endpoint
-from rollcall.broker.registrations import Roster
+from rollcall.broker.metadata_cache import Endpoint, LiveBroker
+from rollcall.broker.registrations import Registrations
 from rollcall.protocol.dialects import KIP, dialect
 from rollcall.protocol.messages import Message
 
@@ -16,7 +16,7 @@ _Request = dialect(KIP).message_class("BrokerRegistrationRequest")
 _Response = dialect(KIP).message_class("BrokerRegistrationResponse")
 
 
-def write(broker: Broker, cluster_id: str, incarnation: UUID) -> Message:
+def write(broker: LiveBroker, cluster_id: str, incarnation: UUID) -> Message:
     return _Request(
         broker_id=broker.id,
         cluster_id=cluster_id,
@@ -35,11 +35,11 @@ def write(broker: Broker, cluster_id: str, incarnation: UUID) -> Message:
     )
 
 
-def answer(body: Message, roster: Roster, now: float) -> Message:
+def answer(body: Message, roster: Registrations, now: float) -> Message:
     endpoints = tuple(
         Endpoint(entry.name, entry.host, entry.port, entry.security_protocol)
         for entry in body.listeners
     )
-    broker = Broker(body.broker_id, endpoints, body.rack, body.start_time_ms)
+    broker = LiveBroker(body.broker_id, endpoints, body.rack, body.start_time_ms)
     error, epoch = roster.register(broker, body.cluster_id, body.incarnation_id, now)
     return _Response(error_code=error, broker_epoch=epoch)

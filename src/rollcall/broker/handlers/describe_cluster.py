@@ -1,7 +1,7 @@
 """DescribeCluster (60): cluster, controller and brokers (KIP-700), and who answers (KIP-885)."""
 
 from rollcall.broker.authorizer import NOT_ASKED
-from rollcall.broker.handlers.question import NodeFacts, Question
+from rollcall.broker.handlers.question import HandlerRequest, NodeContext
 from rollcall.protocol.dialects import RELEASED, dialect
 from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.messages import Message
@@ -15,11 +15,11 @@ _Response = dialect(RELEASED).message_class("DescribeClusterResponse")
 _Broker = _Response.DescribeClusterBroker
 
 
-def answer(asked: Question, node: NodeFacts) -> Message:
+def answer(asked: HandlerRequest, node: NodeContext) -> Message:
     return _refusal(asked) or _description(asked, node)
 
 
-def _refusal(asked: Question) -> Message | None:
+def _refusal(asked: HandlerRequest) -> Message | None:
     endpoint_type = asked.body.endpoint_type
     if asked.require_describe and not asked.authorizer.may_describe(asked.principal):
         return _error(
@@ -44,7 +44,7 @@ def _error(code: Errors, message: str) -> Message:
     return _Response(error_code=code, error_message=message)
 
 
-def _description(asked: Question, node: NodeFacts) -> Message:
+def _description(asked: HandlerRequest, node: NodeContext) -> Message:
     view = node.cache.view
     brokers = [
         _Broker(broker_id=broker.id, host=endpoint.host, port=endpoint.port, rack=broker.rack)

@@ -4,7 +4,7 @@ It is answered all the same: a consumer that is pointed at the cluster then trie
 with its name in the registry, where a closed connection would make it look for a fault.
 """
 
-from rollcall.broker.handlers.question import NodeFacts, Question
+from rollcall.broker.handlers.question import HandlerRequest, NodeContext
 from rollcall.protocol.dialects import RELEASED, dialect
 from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.messages import Message
@@ -18,7 +18,7 @@ _NOBODY = {"node_id": -1, "host": "", "port": -1}
 _Response = dialect(RELEASED).message_class("FindCoordinatorResponse")
 
 
-def answer(asked: Question, _: NodeFacts) -> Message:
+def answer(asked: HandlerRequest, _: NodeContext) -> Message:
     error = {"error_code": Errors.COORDINATOR_NOT_AVAILABLE, "error_message": _MESSAGE}
     if asked.version < FIRST_WITH_MANY_KEYS:
         return _Response(**error, **_NOBODY)

@@ -4,7 +4,7 @@ import re
 from uuid import UUID
 
 from rollcall.broker.authorizer import NOT_ASKED
-from rollcall.broker.handlers.question import NodeFacts, Question
+from rollcall.broker.handlers.question import HandlerRequest, NodeContext
 from rollcall.protocol.dialects import RELEASED, dialect
 from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.messages import Message
@@ -21,7 +21,7 @@ _Broker: type[Message] = _Response.MetadataResponseBroker
 _Topic: type[Message] = _Response.MetadataResponseTopic
 
 
-def answer(asked: Question, node: NodeFacts) -> Message:
+def answer(asked: HandlerRequest, node: NodeContext) -> Message:
     view = node.cache.view
     brokers = [
         _Broker(
@@ -42,14 +42,14 @@ def answer(asked: Question, node: NodeFacts) -> Message:
     )
 
 
-def _cluster_operations(asked: Question) -> int:
+def _cluster_operations(asked: HandlerRequest) -> int:
     """Versions 8 to 10 only: the codec leaves the question at False in all others (KIP-700)."""
     if not asked.body.include_cluster_authorized_operations:
         return NOT_ASKED
     return asked.authorizer.cluster_bits(asked.principal)
 
 
-def _topics(asked: Question) -> list[Message]:
+def _topics(asked: HandlerRequest) -> list[Message]:
     """All topics (null, or an empty list in version 0) are none: the cluster stores nothing. One
     that is named twice is told once, as in Kafka."""
     topics = {(topic.name, topic.topic_id): topic for topic in asked.body.topics or ()}.values()
@@ -67,7 +67,7 @@ def _refused(topic: Message) -> Message:
     return _Topic(error_code=Errors.INVALID_REQUEST, name=topic.name or "", topic_id=topic.topic_id)
 
 
-def _unknown(topic: Message, asked: Question) -> Message:
+def _unknown(topic: Message, asked: HandlerRequest) -> Message:
     if topic.topic_id != _NO_ID:
         return _Topic(error_code=Errors.UNKNOWN_TOPIC_ID, name=None, topic_id=topic.topic_id)
     if topic.name is None:

@@ -4,7 +4,7 @@ No client gets as far as that, as Metadata has told it so. It is answered becaus
 before 2.8 give up on a broker that does not list it, whatever they want from it.
 """
 
-from rollcall.broker.handlers.question import NodeFacts, Question
+from rollcall.broker.handlers.question import HandlerRequest, NodeContext
 from rollcall.protocol.dialects import RELEASED, dialect
 from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.messages import Message
@@ -17,7 +17,7 @@ _Topic: type[Message] = _Response.TopicProduceResponse
 _Partition: type[Message] = _Response.PartitionProduceResponse
 
 
-def answer(asked: Question, _: NodeFacts) -> Message | None:
+def answer(asked: HandlerRequest, _: NodeContext) -> Message | None:
     if asked.body.acks == 0:
         return None  # nobody waits for this answer
     by_id = asked.version >= FIRST_WITH_TOPIC_IDS

@@ -9,7 +9,7 @@ from rollcall.server.registry import ANONYMOUS
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class HandlerRequest:
     """A request, who asks it, and on which listener."""
 
     body: Message
@@ -22,7 +22,7 @@ class Question:
 
 
 @dataclass(kw_only=True)
-class NodeFacts:
+class NodeContext:
     """Who answers. The start time is taken once, when the node starts (536.1)."""
 
     node_id: int

@@ -3,13 +3,13 @@
 Both ends are here, so that what is written can be seen beside what is read.
 """
 
-from rollcall.broker.handlers.question import NodeFacts, Question
+from rollcall.broker.handlers.question import HandlerRequest, NodeContext
 from rollcall.broker.metadata_cache import (
     NO_EPOCH,
     UNKNOWN_START_TIME,
-    Broker,
     ClusterView,
     Endpoint,
+    LiveBroker,
 )
 from rollcall.broker.security import name_of
 from rollcall.protocol.dialects import KIP, dialect
@@ -35,7 +35,7 @@ def write(view: ClusterView, broker_epoch: int) -> Message:
     )
 
 
-def _write_broker(broker: Broker) -> Message:
+def _write_broker(broker: LiveBroker) -> Message:
     first = broker.endpoints[0] if broker.endpoints else Endpoint("", "", 0, 0)
     return _Broker(
         id=broker.id,
@@ -55,7 +55,7 @@ def _write_broker(broker: Broker) -> Message:
     )
 
 
-def answer(asked: Question, node: NodeFacts) -> Message:
+def answer(asked: HandlerRequest, node: NodeContext) -> Message:
     """Take the view over, unless it is older than what this node has, or meant for another life."""
     view = read(asked.body, asked.version)
     if view.controller_epoch < node.cache.view.controller_epoch:
@@ -66,7 +66,7 @@ def answer(asked: Question, node: NodeFacts) -> Message:
     return _Response()
 
 
-def _means(view: ClusterView, node: NodeFacts) -> bool:
+def _means(view: ClusterView, node: NodeContext) -> bool:
     """Whether what is said of this very node fits: it may be said of the process before it."""
     told = {broker.start_time_ms for broker in view.brokers if broker.id == node.node_id}
     return told <= {node.start_time_ms, UNKNOWN_START_TIME}
@@ -77,13 +77,13 @@ def read(body: Message, version: int) -> ClusterView:
     return ClusterView(body.controller_id, body.controller_epoch, brokers)
 
 
-def _read_broker(entry: Message, version: int) -> Broker:
+def _read_broker(entry: Message, version: int) -> LiveBroker:
     if version == 0:
         endpoints = [Endpoint(name_of(0), entry.v0_host, entry.v0_port, 0)]
     else:
         endpoints = [_read_endpoint(endpoint, version) for endpoint in entry.endpoints]
     rack = entry.rack if version >= FIRST_WITH_RACKS else None
-    return Broker(entry.id, tuple(endpoints), rack, entry.start_time_ms)
+    return LiveBroker(entry.id, tuple(endpoints), rack, entry.start_time_ms)
 
 
 def _read_endpoint(entry: Message, version: int) -> Endpoint:

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from rollcall.cli.options.settings import Settings
 from rollcall.client import AdminClient, BrokerRow, RollCall, roll_call
-from rollcall.client.open_files import raise_limit_of_files
+from rollcall.client.open_files import raise_open_file_limit
 from rollcall.errors import RollcallError
 
 T = TypeVar("T")
@@ -15,7 +15,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     """Run on the fastest loop there is, with room for a connection to every broker."""
     import uvloop
 
-    raise_limit_of_files()
+    raise_open_file_limit()
     return uvloop.run(work)
 
 

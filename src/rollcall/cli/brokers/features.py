@@ -59,7 +59,7 @@ def offer_of(row: BrokerRow) -> Offer:
     """What a broker lists, and what it has shown beyond that."""
     shows = {
         "broker-start-time": bool(row.start_time_ms),
-        "broker-identity": row.told is not None and any(row.told.software),
+        "broker-identity": row.responses is not None and any(row.responses.software),
     }
     return Offer(
         row.ranges,

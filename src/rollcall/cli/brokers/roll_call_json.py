@@ -49,7 +49,7 @@ def broker(row: BrokerRow) -> dict[str, Any]:
         "controller": row.is_controller,
         "fenced": row.node.fenced,
         "answered": row.answered,
-        "trouble": row.trouble,
+        "failure": row.failure,
         "reason": row.reason,
         "software": identity(row.identity),
         "start_time": {

@@ -72,8 +72,8 @@ def uptime(row: BrokerRow, now_ms: int) -> str | None:
 def note(row: BrokerRow, cluster_id: str | None) -> str:
     """What is wrong with it, if anything is."""
     notes = []
-    if row.trouble is not None:
-        notes.append(f"{row.trouble}: {row.reason}")
+    if row.failure is not None:
+        notes.append(f"{row.failure}: {row.reason}")
     if row.node.fenced:
         notes.append("fenced")
     if row.clock_ahead_ms:

@@ -18,7 +18,7 @@ from rollcall.cli.options.connection import BootstrapArgument, ConfigOption
 from rollcall.cli.options.settings import load_settings
 from rollcall.cli.terminal.output import print_error, safe_text
 from rollcall.client import AdminClient, ClientConfig
-from rollcall.client.restarts import NoStartTimeError, Progress, Step, watch_restarts
+from rollcall.client.restarts import NoStartTimeError, RestartEvent, RestartProgress, watch_restarts
 from rollcall.errors import RollcallError
 
 TIMED_OUT = 3
@@ -126,44 +126,44 @@ class _View:
     def __init__(self) -> None:
         self.seen: dict[int, bool] = {}
 
-    def show(self, progress: Progress) -> None:
-        self.seen[progress.broker] = progress.step is Step.BACK
+    def show(self, progress: RestartProgress) -> None:
+        self.seen[progress.broker] = progress.event is RestartEvent.BACK
         self.tell(progress)
 
     def missing(self) -> list[int]:
         return [broker for broker, back in self.seen.items() if not back]
 
-    def tell(self, progress: Progress) -> None:
+    def tell(self, progress: RestartProgress) -> None:
         raise NotImplementedError
 
 
 class _LinesView(_View):
-    def tell(self, progress: Progress) -> None:
-        is_warning = progress.step in (Step.CLOCK_WENT_BACK, Step.DOWN_TOGETHER)
-        print(step_text(progress), file=sys.stderr if is_warning else sys.stdout, flush=True)
+    def tell(self, progress: RestartProgress) -> None:
+        is_warning = progress.event in (RestartEvent.CLOCK_WENT_BACK, RestartEvent.DOWN_TOGETHER)
+        print(event_text(progress), file=sys.stderr if is_warning else sys.stdout, flush=True)
 
 
-def step_text(progress: Progress) -> str:
+def event_text(progress: RestartProgress) -> str:
     number, start = progress.broker, moment(progress.start_time_ms)
     before = moment(progress.before_ms)
     count = f" ({progress.back} of {progress.of} are back)" if progress.of > 1 else ""
     texts = {
-        Step.WAITING: f"broker {number}: waiting for another start than {before}",
-        Step.DOWN: f"broker {number}: down",
-        Step.RESTARTED: f"broker {number}: restarted at {start}",
-        Step.BACK: f"broker {number}: back, all others know{count}",
-        Step.DOWN_TOGETHER: f"warning: broker {number} is down together with another",
-        Step.CLOCK_WENT_BACK: f"warning: broker {number} started at {start}, before {before}: "
-        "its clock went back",
+        RestartEvent.WAITING: f"broker {number}: waiting for another start than {before}",
+        RestartEvent.DOWN: f"broker {number}: down",
+        RestartEvent.RESTARTED: f"broker {number}: restarted at {start}",
+        RestartEvent.BACK: f"broker {number}: back, all others know{count}",
+        RestartEvent.DOWN_TOGETHER: f"warning: broker {number} is down together with another",
+        RestartEvent.CLOCK_WENT_BACK: f"warning: broker {number} started at {start}, "
+        f"before {before}: its clock went back",
     }
-    return texts[progress.step]
+    return texts[progress.event]
 
 
 class _JsonView(_View):
-    def tell(self, progress: Progress) -> None:
+    def tell(self, progress: RestartProgress) -> None:
         step = {
             "broker": progress.broker,
-            "step": progress.step.name.lower(),
+            "event": progress.event.name.lower(),
             "start_time_ms": progress.start_time_ms or None,
             "before_ms": progress.before_ms or None,
             "back": progress.back,

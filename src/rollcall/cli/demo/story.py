@@ -115,19 +115,19 @@ async def _cluster_acts(stage: Stage) -> list[Path]:
 
 
 def _config(passwords: dict[str, str]) -> ClusterConfig:
-    from rollcall.broker import ClusterConfig, ListenerPlan, NodePlan, Software
+    from rollcall.broker import ClusterConfig, ListenerSettings, NodeSettings, Software
     from rollcall.broker.config import DEFAULT_LISTENERS
     from rollcall.server import SecurityProtocol
 
-    login = ListenerPlan(name=LOGIN, security_protocol=SecurityProtocol.SASL_PLAINTEXT)
+    login = ListenerSettings(name=LOGIN, security_protocol=SecurityProtocol.SASL_PLAINTEXT)
     return ClusterConfig(
         listeners=(*DEFAULT_LISTENERS, login),
         users=passwords,
         software=Software(version=__version__),
         nodes={
-            1: NodePlan(rack="east"),
-            2: NodePlan(rack="west"),
-            OLDER: NodePlan(rack="west", software=Software(version=OLDER_VERSION)),
+            1: NodeSettings(rack="east"),
+            2: NodeSettings(rack="west"),
+            OLDER: NodeSettings(rack="west", software=Software(version=OLDER_VERSION)),
         },
     )
 

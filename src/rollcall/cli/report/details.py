@@ -184,10 +184,10 @@ def on_broker(it: BrokerStarts) -> list[str]:
             told.append("its start time is earlier than the one before: look at its clock")
     if it.episodes and (off := int(it.episodes[-1].starts[-1].clock_off.total_seconds())):
         told.append(f"its clock is {'ahead' if off > 0 else 'behind'} by {duration(off)} at least")
-    if it.trouble == UNLISTED:
+    if it.failure == UNLISTED:
         told.append(f"down or gone: no roll call names it after {minute(it.last_seen)}")
-    elif it.trouble:
-        told.append(f"did not answer: {it.trouble}")
+    elif it.failure:
+        told.append(f"did not answer: {it.failure}")
     return list(dict.fromkeys(told))
 
 

@@ -18,7 +18,7 @@ LATEST_MS = 253_402_300_799_999
 
 LINE = """
   form STRING, time_ms BIGINT, cluster_id STRING, id INT, host STRING, port INT, rack STRING,
-  controller BOOLEAN, trouble STRING,
+  controller BOOLEAN, failure STRING,
   software STRUCT<name: STRING, version: STRING, source: STRING, candidates: ARRAY<STRING>>,
   start_time STRUCT<ms: BIGINT>,
   api_versions STRUCT<ranges: MAP<STRING, ARRAY<INT>>>
@@ -66,7 +66,7 @@ def called_brokers(told: DataFrame) -> DataFrame:
         "told.port",
         "told.rack",
         "told.controller",
-        "told.trouble",
+        "told.failure",
         F.col("told.software.name").alias("software_name"),
         F.col("told.software.version").alias("software_version"),
         F.col("told.software.source").alias("software_source"),
