@@ -10,7 +10,7 @@ import trustme
 
 from rollcall.broker import ClusterConfig, parse_config
 from rollcall.client import ClientConfig, SaslConfig, TlsConfig, open_connection
-from rollcall.server import Limits
+from rollcall.server import ConnectionLimits
 from tests.broker.running import ask, running_cluster
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -20,7 +20,7 @@ SETTINGS = [
     "rack", "security_protocol", "dialect", "port", "mechanisms", "tls.certificate", "tls.key",
     "tls.authorities", "tls.client_auth", "on_unsupported", "authorize", "require_describe",
     "super_users", "default", "allow", "format", "level", "connections_gauge", "max_software",
-    *(limit.name for limit in fields(Limits)),
+    *(limit.name for limit in fields(ConnectionLimits)),
 ]  # fmt: skip
 OPTIONS = ["--brokers", "--data-dir", "--host", "--base-port", "--config", "--json"]
 

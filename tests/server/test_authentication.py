@@ -7,7 +7,7 @@ import pytest
 from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.framing import frame
 from rollcall.protocol.sasl import MECHANISMS, Users, new_client
-from rollcall.server import Limits, ListenerConfig, SaslConfig, SecurityProtocol
+from rollcall.server import ConnectionLimits, ListenerConfig, SaslConfig, SecurityProtocol
 from tests.server.wire import (
     API_VERSIONS,
     DESCRIBE_CLUSTER,
@@ -198,7 +198,7 @@ async def test_a_token_without_handshake_is_closed_cleanly() -> None:
 
 
 async def test_before_the_login_frames_are_small_and_after_it_they_may_be_large() -> None:
-    limits = Limits(max_frame_bytes=100_000, max_frame_bytes_before_login=1000)
+    limits = ConnectionLimits(max_frame_bytes=100_000, max_frame_bytes_before_login=1000)
     large = request("Metadata", topics=[request("Metadata").MetadataRequestTopic(name="t" * 5000)])
     async with served(None, sasl_listener(limits=limits)) as server:
         async with await Peer.connect(only_listener(server)) as peer:
@@ -210,7 +210,7 @@ async def test_before_the_login_frames_are_small_and_after_it_they_may_be_large(
 
 
 async def test_a_large_request_may_come_in_one_piece_with_the_login_before_it() -> None:
-    limits = Limits(max_frame_bytes_before_login=100, max_frame_bytes=10_000)
+    limits = ConnectionLimits(max_frame_bytes_before_login=100, max_frame_bytes=10_000)
     async with (
         served(None, sasl_listener(limits=limits)) as server,
         await Peer.connect(only_listener(server)) as peer,
@@ -246,7 +246,7 @@ async def test_each_way_to_fail_a_login_has_a_line_of_its_own(
 
 
 async def test_the_time_for_a_login_ends_also_for_a_peer_that_does_other_things_meanwhile() -> None:
-    config = sasl_listener(limits=Limits(handshake_seconds=0.5))
+    config = sasl_listener(limits=ConnectionLimits(handshake_seconds=0.5))
     async with served(None, config) as server, await Peer.connect(only_listener(server)) as peer:
         await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
         (connection,) = server._processor.connections

@@ -8,7 +8,7 @@ from rollcall.protocol.sasl import Users
 from rollcall.protocol.versions import VersionRange
 from rollcall.server import (
     ClientAuth,
-    Limits,
+    ConnectionLimits,
     ListenerConfig,
     ListenError,
     RequestLogConfig,
@@ -51,9 +51,9 @@ def test_a_listener_that_cannot_work_is_refused_when_made(
         lambda: SaslConfig(users=USERS, mechanisms=()),
         lambda: SaslConfig(users=USERS, mechanisms=("GSSAPI",)),
         lambda: SaslConfig(users=USERS, failure_delay=-1),
-        lambda: Limits(max_frame_bytes=0),
-        lambda: Limits(idle_seconds=-1),
-        lambda: Limits(idle_seconds=float("nan")),
+        lambda: ConnectionLimits(max_frame_bytes=0),
+        lambda: ConnectionLimits(idle_seconds=-1),
+        lambda: ConnectionLimits(idle_seconds=float("nan")),
         lambda: RequestLogConfig(path=Path("x"), max_waiting=0),
         lambda: ServerConfig(processor=-1),
         lambda: ServerConfig(max_software=0),

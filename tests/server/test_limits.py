@@ -7,7 +7,7 @@ import random
 import pytest
 
 from rollcall.protocol.framing import frame
-from rollcall.server import Limits, ListenerConfig, RequestContext, SocketServer
+from rollcall.server import ConnectionLimits, ListenerConfig, RequestContext, SocketServer
 from rollcall.server.refusals import Cause, Reason, Refusals
 from tests.server.wire import (
     API_VERSIONS,
@@ -26,7 +26,7 @@ from tests.server.wire import (
 
 
 def limited(**limits: float) -> ListenerConfig:
-    return ListenerConfig(name="L", limits=Limits(**limits))
+    return ListenerConfig(name="L", limits=ConnectionLimits(**limits))
 
 
 def refused(server: SocketServer, reason: str) -> float | None:
@@ -118,7 +118,7 @@ async def test_connections_are_limited_per_address() -> None:
 
 
 async def test_what_an_address_holds_on_one_listener_is_no_matter_on_another() -> None:
-    limits = Limits(max_connections_per_address=1)
+    limits = ConnectionLimits(max_connections_per_address=1)
     listeners = [ListenerConfig(name=name, limits=limits) for name in ("L", "M")]
     async with served(None, *listeners) as server:
         one, other = server.listeners.values()

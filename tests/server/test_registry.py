@@ -2,7 +2,7 @@ import asyncio
 import re
 import time
 
-from rollcall.server import Limits, ListenerConfig, ServerConfig
+from rollcall.server import ConnectionLimits, ListenerConfig, ServerConfig
 from tests.server.wire import (
     API_VERSIONS,
     METADATA,
@@ -44,7 +44,7 @@ async def test_511_4_a_connection_is_known_from_accept_on_and_filled_in_as_it_sp
 
 
 async def test_511_4_closing_removes_it_however_it_closes() -> None:
-    limits = Limits(frame_seconds=0.1)
+    limits = ConnectionLimits(frame_seconds=0.1)
     async with served(None, ListenerConfig(name="L", limits=limits)) as server:
         listener = only_listener(server)
 

@@ -11,7 +11,7 @@ from rollcall.errors import ConfigError
 from rollcall.protocol.sasl import Users
 from rollcall.server import (
     ClientAuth,
-    Limits,
+    ConnectionLimits,
     ListenerConfig,
     SaslConfig,
     SecurityProtocol,
@@ -80,7 +80,7 @@ async def test_large_requests_and_answers_fit_through_tls(files: dict[str, Path]
     def large(_: object) -> object:
         return response("Metadata", brokers=[broker] * 1000)
 
-    listener = tls_listener(files, limits=Limits(max_frame_bytes=2_000_000))
+    listener = tls_listener(files, limits=ConnectionLimits(max_frame_bytes=2_000_000))
     async with (
         served(None, listener, handlers={METADATA: large}) as server,
         await Peer.connect(only_listener(server), ssl=client_context()) as peer,
@@ -144,7 +144,7 @@ async def test_35_5_on_a_tls_port_nothing_is_answered_without_tls(
 
 
 async def test_511_4_a_tls_peer_is_in_the_registry_from_accept_on(files: dict[str, Path]) -> None:
-    config = tls_listener(files, limits=Limits(handshake_seconds=0.3))
+    config = tls_listener(files, limits=ConnectionLimits(handshake_seconds=0.3))
     async with served(None, config) as server:
         async with await Peer.connect(only_listener(server)) as peer:
             await eventually(lambda: len(server.registry) == 1)

@@ -12,7 +12,8 @@ from rollcall.errors import ConfigError
 from rollcall.protocol.dialects import DIALECT_NAMES, KIP, RELEASED
 from rollcall.protocol.sasl import MECHANISMS
 from rollcall.server import (
-    Limits,
+    CONNECTIONS_GAUGE,
+    ConnectionLimits,
     OnUnsupported,
     RequestLogFormat,
     RequestLogLevel,
@@ -20,7 +21,6 @@ from rollcall.server import (
     ServerConfig,
     TlsConfig,
 )
-from rollcall.server.config import CONNECTIONS_GAUGE
 
 INTERNAL = "INTERNAL"
 """The listener that is closed to all but the cluster."""
@@ -109,7 +109,7 @@ class ClusterConfig:
     authorizer: Authorizer | None = None
     software: Software = field(default_factory=Software)
     nodes: Mapping[int, NodeSettings] = field(default_factory=dict)
-    limits: Limits = field(default_factory=Limits)
+    limits: ConnectionLimits = field(default_factory=ConnectionLimits)
     log_format: RequestLogFormat = RequestLogFormat.JSON
     log_level: RequestLogLevel = RequestLogLevel.DEBUG
     metrics: MetricsSettings = field(default_factory=MetricsSettings)

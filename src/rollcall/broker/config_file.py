@@ -17,7 +17,7 @@ from rollcall.broker.config import ClusterConfig, MetricsSettings, NodeSettings,
 from rollcall.broker.config_listeners import read_listeners
 from rollcall.broker.document import Section
 from rollcall.errors import ConfigError
-from rollcall.server import Limits, RequestLogFormat, RequestLogLevel
+from rollcall.server import ConnectionLimits, RequestLogFormat, RequestLogLevel
 
 _OTHERS = stat.S_IRWXO
 _METRIC_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
@@ -116,13 +116,13 @@ def _nodes(section: Section, default: Software) -> dict[int, NodeSettings]:
     return nodes
 
 
-def _limits(section: Section) -> Limits:
-    default = Limits()
+def _limits(section: Section) -> ConnectionLimits:
+    default = ConnectionLimits()
     values = {}
-    for limit in fields(Limits):
+    for limit in fields(ConnectionLimits):
         take = section.seconds if limit.name.endswith("_seconds") else section.number
         values[limit.name] = take(limit.name, getattr(default, limit.name))
-    limits: Limits = section.make(Limits, **values)
+    limits: ConnectionLimits = section.make(ConnectionLimits, **values)
     return limits
 
 

@@ -14,7 +14,13 @@ from rollcall.client import SaslConfig as Login
 from rollcall.protocol.dialects import KIP
 from rollcall.protocol.messages import Message
 from rollcall.protocol.sasl import Users
-from rollcall.server import ConnectionInfo, Limits, ListenerConfig, SaslConfig, SecurityProtocol
+from rollcall.server import (
+    ConnectionInfo,
+    ConnectionLimits,
+    ListenerConfig,
+    SaslConfig,
+    SecurityProtocol,
+)
 
 PATIENCE_SECONDS = 1.0
 """For everything between nodes: whoever takes longer will soon be counted as gone."""
@@ -32,7 +38,9 @@ def internal_listener(host: str, port: int, secret: str) -> ListenerConfig:
         dialect=KIP,
         security_protocol=SecurityProtocol.SASL_PLAINTEXT,
         sasl=SaslConfig(users=Users({_USER: secret}), mechanisms=(_MECHANISM,)),
-        limits=Limits(idle_seconds=_A_WEEK),  # the controller speaks up only when there is news
+        limits=ConnectionLimits(
+            idle_seconds=_A_WEEK
+        ),  # the controller speaks up only when there is news
         admits=_is_the_cluster,
     )
 

@@ -22,7 +22,9 @@ In reading order:
 """
 
 from rollcall.server.config import (
+    CONNECTIONS_GAUGE,
     ClientAuth,
+    ConnectionLimits,
     ListenerConfig,
     OnUnsupported,
     RequestLogConfig,
@@ -35,18 +37,19 @@ from rollcall.server.config import (
 )
 from rollcall.server.handlers import Handler, RequestContext
 from rollcall.server.http import HttpServer
-from rollcall.server.limits import Limits
 from rollcall.server.listener import Listener, ListenError
-from rollcall.server.registry import ConnectionInfo, ConnectionRegistry
+from rollcall.server.registry import ANONYMOUS, ConnectionInfo, ConnectionRegistry
 from rollcall.server.server import SocketServer
 
 __all__ = [
+    "ANONYMOUS",
+    "CONNECTIONS_GAUGE",
     "ClientAuth",
     "ConnectionInfo",
+    "ConnectionLimits",
     "ConnectionRegistry",
     "Handler",
     "HttpServer",
-    "Limits",
     "ListenError",
     "Listener",
     "ListenerConfig",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,13 +12,14 @@ from rollcall.errors import ConfigError
 from rollcall.protocol.dialects import DIALECT_NAMES, RELEASED
 from rollcall.protocol.sasl import MECHANISMS, CredentialStore
 from rollcall.protocol.versions import VersionRange
-from rollcall.server.limits import Limits
 
 if TYPE_CHECKING:
     from rollcall.server.registry import ConnectionInfo
 
 CONNECTIONS_GAUGE = "kafka_server_socket_server_metrics_connections"
 """The gauge of KIP-511, as the JMX exporter names it by default."""
+
+KIB = 1024
 
 
 class SecurityProtocol(StrEnum):
@@ -124,6 +125,32 @@ class SaslConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ConnectionLimits:
+    """Sizes in bytes, times in seconds. One address may be a proxy, so it may hold most of all."""
+
+    max_frame_bytes: int = 256 * KIB
+    """Kafka allows 100 MB, which only records need. Anyone may send a request as large as that, and
+    while a list of the shortest names that fill it is answered, nobody else is: with 1 MB for
+    seconds, and the other nodes take this one for dead."""
+    max_frame_bytes_before_login: int = 64 * KIB
+    """On a SASL listener until the client is logged in. Kafka has 512 KB, which Kerberos needs."""
+    max_connections: int = 20_000
+    max_connections_per_address: int = 15_000
+    idle_seconds: float = 600.0
+    """Without a request, as Kafka's `connections.max.idle.ms`."""
+    handshake_seconds: float = 10.0
+    """From accept to the end of TLS and SASL."""
+    frame_seconds: float = 30.0
+    """For the rest of a frame that has begun, and for a client to take an answer."""
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if not value > 0:  # TOML can say nan
+                raise ConfigError(f"the limit {limit.name} is {value}", hint="use more than 0")
+
+
+@dataclass(frozen=True, kw_only=True)
 class ListenerConfig:
     """One listener: where it listens, what it speaks, who may come in."""
 
@@ -138,7 +165,7 @@ class ListenerConfig:
     tls: TlsConfig | None = None
     sasl: SaslConfig | None = None
     on_unsupported: OnUnsupported = OnUnsupported.CLOSE
-    limits: Limits = field(default_factory=Limits)
+    limits: ConnectionLimits = field(default_factory=ConnectionLimits)
     versions: Mapping[int, VersionRange] = field(default_factory=dict)
     """API key to the only versions to answer, for a listener that should have fewer."""
     admits: Callable[[ConnectionInfo], bool] | None = None

@@ -11,11 +11,11 @@ from rollcall.broker.broker_lifecycle import HEARTBEAT_SECONDS
 from rollcall.broker.handlers import FOR_CLIENTS, HandlerRequest
 from rollcall.broker.registrations import SESSION_SECONDS
 from rollcall.protocol.dialects import RELEASED, dialect
-from rollcall.server import Limits
+from rollcall.server import ConnectionLimits
 from tests.broker.handlers.asking import node
 
 PRODUCE, METADATA, FIND_COORDINATOR = 0, 3, 10
-LARGEST = Limits().max_frame_bytes
+LARGEST = ConnectionLimits().max_frame_bytes
 MAY_TAKE = (SESSION_SECONDS - HEARTBEAT_SECONDS) / 2
 """Seconds of the processor: with as much again for the log the controller still hears the node."""
 
