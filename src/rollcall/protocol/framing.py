@@ -38,7 +38,7 @@ class FrameReader:
         frames: list[bytes] = []
         while len(self._buffer) >= 4:
             try:
-                end = 4 + self._size(self._buffer[:4])
+                end = 4 + frame_size(self._buffer[:4], self.max_bytes)
             except RemoteProtocolError:
                 if frames:
                     break
@@ -54,14 +54,16 @@ class FrameReader:
         """How many bytes of an unfinished frame have come so far."""
         return len(self._buffer)
 
-    def _size(self, prefix: bytes | bytearray) -> int:
-        size = int.from_bytes(prefix, "big", signed=True)
-        if not 0 <= size <= self.max_bytes:
-            raise RemoteProtocolError(
-                f"the peer announced a frame of {size} bytes, the limit is {self.max_bytes}",
-                hint=_hint(bytes(prefix)),
-            )
-        return size
+
+def frame_size(prefix: bytes | bytearray, max_bytes: int) -> int:
+    """The length in the first four bytes of a frame; raises if it is negative or too large."""
+    size = int.from_bytes(prefix, "big", signed=True)
+    if not 0 <= size <= max_bytes:
+        raise RemoteProtocolError(
+            f"the peer announced a frame of {size} bytes, the limit is {max_bytes}",
+            hint=_hint(bytes(prefix)),
+        )
+    return size
 
 
 def _hint(prefix: bytes) -> str:
