@@ -20,9 +20,9 @@ from datetime import UTC
 from html import escape
 from importlib.resources import files
 
-from rollcall.cli.terminal.output import safe_text
 from rollcall.reports.starts import Restarts
 from rollcall.reports.timeline import OverTime
+from rollcall.text import safe_text
 
 PAGE = """<!doctype html>
 <html lang="en">

@@ -6,14 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollcall.cli.terminal.output import (
-    print_error,
-    print_json,
-    print_lines,
-    print_table,
-    safe_text,
-)
+from rollcall.cli.terminal.output import print_error, print_json, print_lines, print_table
 from rollcall.errors import RollcallError
+from rollcall.text import safe_text
 
 HOSTILE = "\x1b]0;gone\x07\x1b[2J\r\u202egnp.exe\u2066\x9b31m\x7f\u2028\ud800 [red]x[/red]"
 

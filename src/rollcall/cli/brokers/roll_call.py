@@ -23,9 +23,10 @@ from rollcall.cli.options.connection import (
     SecondsOption,
 )
 from rollcall.cli.options.settings import Settings, load_settings
-from rollcall.cli.terminal.output import count, print_error, print_json, print_table, safe_text
+from rollcall.cli.terminal.output import count, print_error, print_json, print_table
 from rollcall.client import AdminClient, BrokerRow, ClientError, RollCall, roll_call
 from rollcall.errors import RollcallError
+from rollcall.text import safe_text
 
 COLUMNS = (
     "id", "address", "rack", "controller", "software", "version", "software is", "started (UTC)",

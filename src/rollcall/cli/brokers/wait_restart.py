@@ -16,10 +16,11 @@ from rollcall.cli.brokers.text import moment
 from rollcall.cli.options.common import JsonOption, seconds_option
 from rollcall.cli.options.connection import BootstrapArgument, ConfigOption
 from rollcall.cli.options.settings import load_settings
-from rollcall.cli.terminal.output import print_error, safe_text
+from rollcall.cli.terminal.output import print_error
 from rollcall.client import AdminClient, ClientConfig
 from rollcall.client.restarts import NoStartTimeError, RestartEvent, RestartProgress, watch_restarts
 from rollcall.errors import RollcallError
+from rollcall.text import safe_text
 
 TIMED_OUT = 3
 NO_START_TIME = 4

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from rollcall.cli.terminal.output import safe_text
+from rollcall.text import safe_text
 
 if TYPE_CHECKING:
     from rollcall.broker import ClusterSupervisor, NodeDescription

@@ -22,8 +22,8 @@ from typing import Self
 from rich.console import Console
 from rich.text import Text
 
-from rollcall.cli.terminal.output import safe_text
 from rollcall.errors import ConfigError, RollcallError
+from rollcall.text import safe_text
 
 MARK = ".rollcall-demo"
 KEPT = {MARK, "cache"}

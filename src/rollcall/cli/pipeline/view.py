@@ -6,7 +6,8 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rollcall.cli.terminal.output import count, safe_text
+from rollcall.cli.terminal.output import count
+from rollcall.text import safe_text
 
 if TYPE_CHECKING:
     from rollcall.cli.terminal.progress import ProgressLine

@@ -11,12 +11,13 @@ from pathlib import Path
 from rollcall import reports
 from rollcall.cli.report.view import Answer
 from rollcall.cli.terminal.json_text import Rows
-from rollcall.cli.terminal.output import print_json, safe_text
+from rollcall.cli.terminal.output import print_json
 from rollcall.errors import RollcallError
 from rollcall.pages import page
 from rollcall.reports.query.database import Reader
 from rollcall.reports.starts import Restarts
 from rollcall.reports.timeline import OverTime, versions_over_time
+from rollcall.text import safe_text
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """A cell that begins so is a formula to a spreadsheet, and anyone may choose a client id. The last

@@ -18,22 +18,13 @@ from typing import TYPE_CHECKING, TextIO
 
 from rollcall.cli.terminal.json_text import json_text
 from rollcall.errors import RollcallError
+from rollcall.text import safe_text
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 LIKE_A_TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE")
 """Where Rich is told to take what is no terminal for one."""
-
-
-def safe_text(value: object) -> str:
-    """One line of visible characters; the others (controls, bidi marks) as `\\x1b` or `\\u202e`."""
-    text = str(value)
-    if text.isprintable():
-        return text
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text
-    )
 
 
 def grouped(cells: Iterable[object]) -> list[object]:
