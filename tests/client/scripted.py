@@ -200,7 +200,7 @@ class SaslSide:
         except AuthenticationFailed:
             return talk.respond(request, cls(error_code=58, error_message="no\x1b[2J entry"))
         self.done = step.done
-        return talk.respond(request, cls(auth_bytes=step.reply))
+        return talk.respond(request, cls(auth_bytes=step.token))
 
 
 @asynccontextmanager

@@ -108,7 +108,7 @@ class BareTokens(ScriptedBroker):
                 if server is not None and not done:
                     step = server.step(one)
                     done = step.done
-                    writer.write(frame([step.reply]))
+                    writer.write(frame([step.token]))
                     continue
                 request = read_request(one, talk.dialect)
                 if request.api_key == 17:

@@ -197,7 +197,7 @@ class Odd(ScriptedBroker):
         ("mute", RequestTimeoutError, "did not answer DescribeCluster version 2 within 1 s"),
         ("closes", ConnectionLostError, "closed the connection"),
         ("empty", UnsupportedError, "not supported by the broker: DescribeCluster version 2"),
-        ("other id", InvalidResponseError, "answered the request 77, but 1 is due"),
+        ("other id", InvalidResponseError, "correlation id 77, expected 1"),
         ("cut short", InvalidResponseError, "cannot be read"),
         ("left over", InvalidResponseError, "more bytes follow"),
         ("http", InvalidResponseError, "announced a frame"),

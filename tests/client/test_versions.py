@@ -3,19 +3,19 @@ import pytest
 from rollcall.catalog import Range
 from rollcall.client.errors import UnsupportedError
 from rollcall.client.versions import Choice, choose_version
-from rollcall.protocol.dialects import Api, dialect
+from rollcall.protocol.dialects import ApiSpec, dialect
 from rollcall.protocol.schema_parser import parse_message
 from rollcall.protocol.versions import VersionRange
 
 METADATA = dialect("released").apis[3]
 
 
-def api(versions: str, deprecated: str = "none") -> Api:
+def api(versions: str, deprecated: str = "none") -> ApiSpec:
     common = {"apiKey": 99, "validVersions": versions, "fields": []}
     request = parse_message(
         {"name": "AskRequest", "type": "request", "deprecatedVersions": deprecated, **common}
     )
-    return Api(99, "Ask", request, parse_message({"name": "R", "type": "response", **common}))
+    return ApiSpec(99, "Ask", request, parse_message({"name": "R", "type": "response", **common}))
 
 
 @pytest.mark.parametrize(

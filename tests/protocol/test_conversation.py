@@ -2,7 +2,7 @@
 
 import pytest
 
-from rollcall.protocol.conversation import Answer, ClientConversation, ServerConversation
+from rollcall.protocol.conversation import ClientConversation, Response, ServerConversation
 from rollcall.protocol.dialects import Dialect, dialect
 from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.errors import LocalProtocolError, RemoteProtocolError
@@ -46,8 +46,8 @@ def test_every_request_gets_its_answer(speech: Dialect, key: int, version: int) 
     assert request.body(speech) == asked
     assert request.client_id == "me"
     (answer,) = client.receive(server.respond(request, answered))
-    assert answer == Answer(call, answered, version)
-    assert client.waiting == 0
+    assert answer == Response(call, answered, version)
+    assert client.in_flight == 0
 
 
 def test_requests_sent_together_are_answered_in_order() -> None:
@@ -56,15 +56,15 @@ def test_requests_sent_together_are_answered_in_order() -> None:
     calls, wires = zip(
         *(client.send(17, 1, handshake(mechanism=f"M{i}")) for i in range(100)), strict=True
     )
-    assert client.waiting == 100
+    assert client.in_flight == 100
     requests = server.receive(b"".join(wires))
     assert [r.body(RELEASED).mechanism for r in requests] == [f"M{i}" for i in range(100)]
     response = RELEASED.message_class("SaslHandshakeResponse")
     data = b"".join(server.respond(r, response(error_code=i)) for i, r in enumerate(requests))
     answers = [answer for i in range(0, len(data), 7) for answer in client.receive(data[i : i + 7])]
-    assert [a.call for a in answers] == list(calls)
+    assert [a.request for a in answers] == list(calls)
     assert [a.message.error_code for a in answers if a.message] == list(range(100))
-    assert client.waiting == 0
+    assert client.in_flight == 0
 
 
 def test_a_conversation_survives_being_cut_anywhere() -> None:
@@ -99,7 +99,7 @@ def test_an_answer_with_another_id_ends_the_conversation(wrong: int) -> None:
     _, data = client.send(18, 3, api_versions_request())
     client.send(18, 3, api_versions_request())
     (request,) = server.receive(data)
-    with pytest.raises(RemoteProtocolError, match=f"{wrong}.* 0 is due") as caught:
+    with pytest.raises(RemoteProtocolError, match=f"{wrong}, expected 0") as caught:
         client.receive(answer_to(server, request, wrong))
     assert "close" in str(caught.value.hint)
 
@@ -110,7 +110,7 @@ def test_an_answer_that_nobody_waits_for_is_an_error() -> None:
     (request,) = server.receive(data)
     answer = answer_to(server, request, 0)
     assert len(client.receive(answer)) == 1
-    with pytest.raises(RemoteProtocolError, match="none is due"):
+    with pytest.raises(RemoteProtocolError, match="expected none"):
         client.receive(answer)
 
 
@@ -124,7 +124,7 @@ def test_35_4_an_empty_answer_says_that_the_request_is_not_supported(
     (request,) = server.receive(data)
     empty = server.respond_empty(request)
     assert empty == b"\0\0\0\4\0\0\0\0"
-    assert client.receive(empty) == [Answer(call, None, version)]
+    assert client.receive(empty) == [Response(call, None, version)]
 
 
 @pytest.mark.parametrize("version", [1, 3, 4])
@@ -138,7 +138,7 @@ def test_35_3_api_versions_that_is_too_new_is_answered_in_version_0(version: int
         api_keys=[cls.ApiVersion(api_key=18, min_version=0, max_version=0)],
     )
     (answer,) = client.receive(server.respond(request, refusal, version=0))
-    assert answer == Answer(call, refusal, 0)
+    assert answer == Response(call, refusal, 0)
 
 
 def test_35_3_a_version_that_the_server_does_not_know_is_still_answered() -> None:
@@ -163,20 +163,20 @@ def test_a_produce_request_with_acks_0_waits_for_no_answer() -> None:
     client, server = sides()
     produce = RELEASED.message_class("ProduceRequest")
     _, first = client.send(0, 9, produce(acks=0))
-    assert client.waiting == 0
+    assert client.in_flight == 0
     call, second = client.send(18, 3, api_versions_request())
     requests = server.receive(first + second)
     assert [r.api_key for r in requests] == [0, 18]
     response = RELEASED.message_class("ApiVersionsResponse")()
     (answer,) = client.receive(server.respond(requests[1], response))
-    assert answer.call == call
+    assert answer.request == call
 
 
 @pytest.mark.parametrize("acks", [1, -1])
 def test_a_produce_request_with_other_acks_waits(acks: int) -> None:
     client, _ = sides()
     client.send(0, 9, RELEASED.message_class("ProduceRequest")(acks=acks))
-    assert client.waiting == 1
+    assert client.in_flight == 1
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_request_that_cannot_be_written_leaves_nothing_behind(
     with pytest.raises(LocalProtocolError) as caught:
         client.send(key, version, RELEASED.message_class(name)())
     assert caught.value.hint
-    assert client.waiting == 0
+    assert client.in_flight == 0
     assert client.send(18, 0, api_versions_request())[0].correlation_id == 0
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from rollcall.protocol.dialects import Dialect, _overlaid, dialect, load_dialect
 from rollcall.protocol.errors import LocalProtocolError, SchemaError
-from rollcall.protocol.reference import layout, pages
+from rollcall.protocol.reference import message_layout, pages
 from rollcall.protocol.schema_files import read_documents
 from rollcall.protocol.versions import VersionRange
 
@@ -111,7 +111,7 @@ def test_35_11_a_new_version_is_an_edit_of_one_file(tmp_path: Path) -> None:
     page = pages([edited_dialect])["DescribeCluster.md"]
     assert "What it lives by." in page
     assert "Motto" in [
-        row.name for row in layout(edited_dialect, "DescribeClusterResponse", 3).rows
+        row.name for row in message_layout(edited_dialect, "DescribeClusterResponse", 3).rows
     ]
     assert "0-3" in re.findall(r"\[DescribeCluster\].*", pages([edited_dialect])["index.md"])[0]
 
@@ -141,12 +141,14 @@ def test_35_11_a_new_api_is_one_new_file(tmp_path: Path) -> None:
 
 
 def test_35_8_the_reference_marks_deprecated_versions() -> None:
-    assert layout(RELEASED, "FetchRequest", 3).deprecated
-    assert layout(RELEASED, "FetchResponse", 3).deprecated
-    assert not layout(RELEASED, "FetchRequest", 4).deprecated
+    assert message_layout(RELEASED, "FetchRequest", 3).deprecated
+    assert message_layout(RELEASED, "FetchResponse", 3).deprecated
+    assert not message_layout(RELEASED, "FetchRequest", 4).deprecated
     assert "deprecated" in pages([RELEASED])["Fetch.md"]
     for name in ("ApiVersionsRequest", "ApiVersionsResponse"):
-        assert not any(layout(RELEASED, name, v).deprecated for v in RELEASED.spec(name).versions)
+        assert not any(
+            message_layout(RELEASED, name, v).deprecated for v in RELEASED.spec(name).versions
+        )
 
 
 def test_35_8_a_schema_folder_that_deprecates_api_versions_is_not_loaded(tmp_path: Path) -> None:
@@ -158,9 +160,9 @@ def test_35_8_a_schema_folder_that_deprecates_api_versions_is_not_loaded(tmp_pat
 
 def test_700_4_the_reference_marks_the_cluster_operations_of_metadata() -> None:
     for speech in (RELEASED, KIP):
-        rows = layout(speech, "MetadataResponse", 10).rows
+        rows = message_layout(speech, "MetadataResponse", 10).rows
         assert {row.name: row.deprecated for row in rows}["ClusterAuthorizedOperations"]
-        names = [row.name for row in layout(speech, "MetadataResponse", 11).rows]
+        names = [row.name for row in message_layout(speech, "MetadataResponse", 11).rows]
         assert "ClusterAuthorizedOperations" not in names
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from rollcall.protocol.dialects import Api, dialect
+from rollcall.protocol.dialects import ApiSpec, dialect
 from rollcall.protocol.errors import LocalProtocolError, RemoteProtocolError
 from rollcall.protocol.headers import (
     read_correlation_id,
@@ -25,14 +25,14 @@ EVERY = [
 ]
 
 
-def controlled_shutdown() -> Api:
+def controlled_shutdown() -> ApiSpec:
     """An API of this name and key as Kafka has it, in as many versions as matter here."""
     versions, flexible = VersionRange(0, 3), VersionRange(3, 3)
     request, response = (
         MessageSpec(f"ControlledShutdown{kind}", versions, (), kind.lower(), 7, flexible)
         for kind in ("Request", "Response")
     )
-    return Api(7, "ControlledShutdown", request, response)
+    return ApiSpec(7, "ControlledShutdown", request, response)
 
 
 def test_the_headers_of_controlled_shutdown_begin_with_0() -> None:
@@ -65,7 +65,7 @@ def test_the_client_id_keeps_its_old_form(version: int, tags: str) -> None:
 
 @pytest.mark.parametrize(("speech", "api", "version"), EVERY, ids=str)
 def test_headers_are_flexible_with_their_bodies_but_for_api_versions(
-    speech: object, api: Api, version: int
+    speech: object, api: ApiSpec, version: int
 ) -> None:
     flexible = version in api.request.flexible
     assert request_header_version(api, version) == (2 if flexible else 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rollcall.protocol.dialects import DIALECT_NAMES, Dialect, dialect, load_dialect
-from rollcall.protocol.reference import change_in, layout, pages
+from rollcall.protocol.reference import change_in, message_layout, pages
 
 EVERY_LAYOUT = [
     (name, spec.name, version)
@@ -45,7 +45,7 @@ def test_a_layout_lists_the_fields_of_the_version(
 ) -> None:
     speaking = dialect(dialect_name)
     spec = speaking.spec(message)
-    found = layout(speaking, message, version)
+    found = message_layout(speaking, message, version)
     top = [row.name for row in found.rows if row.depth == 0]
     assert sorted(top) == sorted(f.name for f in spec.fields if version in f.versions)
     assert found.change
@@ -55,7 +55,7 @@ def test_a_layout_lists_the_fields_of_the_version(
 def test_885_1_shows_the_software_of_the_broker_where_the_proposal_prints_it() -> None:
     names = [
         row.name
-        for row in layout(dialect("kip"), "DescribeClusterResponse", 1).rows
+        for row in message_layout(dialect("kip"), "DescribeClusterResponse", 1).rows
         if row.depth == 0
     ]
     where = names.index("Brokers")
@@ -70,9 +70,9 @@ def test_885_1_shows_the_software_of_the_broker_where_the_proposal_prints_it() -
 def test_700_4_marks_the_cluster_operations_of_metadata_as_deprecated() -> None:
     for name in DIALECT_NAMES:
         for version in (8, 9, 10):
-            rows = layout(dialect(name), "MetadataResponse", version).rows
+            rows = message_layout(dialect(name), "MetadataResponse", version).rows
             assert [row.name for row in rows if row.deprecated] == ["ClusterAuthorizedOperations"]
-        rows = layout(dialect(name), "MetadataResponse", 11).rows
+        rows = message_layout(dialect(name), "MetadataResponse", 11).rows
         assert "ClusterAuthorizedOperations" not in [row.name for row in rows]
 
 

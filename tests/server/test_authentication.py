@@ -224,7 +224,7 @@ async def test_a_large_request_may_come_in_one_piece_with_the_login_before_it() 
             peer.talk.send(METADATA, 9, large)[1],
         ]
         peer.writer.write(b"".join(sent))
-        keys = [(await peer.next_answer()).call.api.key for _ in sent]
+        keys = [(await peer.next_answer()).request.api.key for _ in sent]
         assert keys == [SASL_HANDSHAKE, SASL_AUTHENTICATE, METADATA]
 
 

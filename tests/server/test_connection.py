@@ -99,8 +99,8 @@ async def test_requests_are_answered_when_they_come_byte_by_byte() -> None:
         for byte in wire:
             peer.writer.write(bytes([byte]))
             await asyncio.sleep(0)
-        assert (await peer.next_answer()).call.api.key == API_VERSIONS
-        assert (await peer.next_answer()).call.api.key == METADATA
+        assert (await peer.next_answer()).request.api.key == API_VERSIONS
+        assert (await peer.next_answer()).request.api.key == METADATA
 
 
 async def test_pipelined_requests_are_answered_in_their_order_also_when_some_take_longer() -> None:
@@ -148,7 +148,7 @@ async def test_requests_before_a_length_that_makes_no_sense_are_answered_as_if_i
         wires = [peer.talk.send(METADATA, 9, request("Metadata"))[1] for _ in range(good)]
         peer.writer.write(b"".join(wires) + struct.pack(">i", -5))
         for number in range(good):
-            assert (await peer.next_answer()).call.correlation_id == number
+            assert (await peer.next_answer()).request.correlation_id == number
         assert await peer.until_closed() == b""
         labels = {"listener": "PLAINTEXT", "reason": "frame_size"}
         assert metric(server, "rollcall_refused_total", **labels) == 1

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from rollcall.protocol.conversation import Answer, ClientConversation
+from rollcall.protocol.conversation import ClientConversation, Response
 from rollcall.protocol.dialects import KIP, RELEASED, dialect
 from rollcall.protocol.messages import Message
 from rollcall.server import (
@@ -81,7 +81,7 @@ class Peer:
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     talk: ClientConversation
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[Response] = field(default_factory=list)
 
     @classmethod
     async def connect(
@@ -100,7 +100,7 @@ class Peer:
     def send(self, api_key: int, version: int, body: Message) -> None:
         self.writer.write(self.talk.send(api_key, version, body)[1])
 
-    async def next_answer(self) -> Answer:
+    async def next_answer(self) -> Response:
         async with asyncio.timeout(PATIENCE):
             while not self.answers:
                 data = await self.reader.read(65536)

@@ -12,7 +12,13 @@ from rollcall.cli.terminal.output import print_json, print_table
 from rollcall.errors import ConfigError, RollcallError
 from rollcall.protocol.dialects import DIALECT_NAMES, RELEASED, Dialect, dialect, load_dialect
 from rollcall.protocol.errors import LocalProtocolError
-from rollcall.protocol.reference import Layout, change_in, is_deprecated, layout, pages
+from rollcall.protocol.reference import (
+    MessageLayout,
+    change_in,
+    is_deprecated,
+    message_layout,
+    pages,
+)
 from rollcall.protocol.versions import VersionRange
 
 app = typer.Typer(no_args_is_help=True, help="Show the messages of the Kafka protocol.")
@@ -106,7 +112,7 @@ def show(
         _show_versions(chosen, names, as_json)
         return
     with _asked_for():
-        layouts = [layout(chosen, message, version) for message in names]
+        layouts = [message_layout(chosen, message, version) for message in names]
     if as_json:
         print_json([_as_json(found) for found in layouts])
         return
@@ -168,7 +174,7 @@ def _show_versions(chosen: Dialect, names: list[str], as_json: bool) -> None:
     )
 
 
-def _print_layout(found: Layout) -> None:
+def _print_layout(found: MessageLayout) -> None:
     traits = ["flexible" if found.flexible else "not flexible"]
     if found.header is not None:
         traits.append(f"header {found.header}")
@@ -191,7 +197,7 @@ def _print_layout(found: Layout) -> None:
     )
 
 
-def _as_json(found: Layout) -> dict[str, object]:
+def _as_json(found: MessageLayout) -> dict[str, object]:
     return {
         "message": found.name,
         "version": found.version,

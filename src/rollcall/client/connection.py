@@ -33,7 +33,7 @@ from rollcall.client.versions import (
     choose_version,
 )
 from rollcall.protocol.codec import Codec
-from rollcall.protocol.conversation import Answer, ClientConversation, Decoder
+from rollcall.protocol.conversation import ClientConversation, Decoder, Response
 from rollcall.protocol.dialects import RELEASED, Dialect, dialect
 from rollcall.protocol.framing import FrameReader
 from rollcall.protocol.messages import Message
@@ -81,7 +81,7 @@ class Connection:
 
     async def send(
         self, api_key: int, version: int, body: Message, seconds: float | None = None
-    ) -> Answer:
+    ) -> Response:
         """The same with a message, and with a time of its own."""
         limit = self.config.request_timeout if seconds is None else seconds
         try:

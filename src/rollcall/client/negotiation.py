@@ -13,7 +13,7 @@ from rollcall.catalog import Range
 from rollcall.client.errors import BrokerError, UnsupportedError
 from rollcall.client.transport import ClientTransport
 from rollcall.client.versions import API_VERSIONS, BrokerVersions
-from rollcall.protocol.conversation import Answer
+from rollcall.protocol.conversation import Response
 from rollcall.protocol.dialects import DIALECT_NAMES, RELEASED
 from rollcall.protocol.error_codes import Errors, error_code
 from rollcall.protocol.messages import Message
@@ -55,7 +55,7 @@ def _next_version(refusal: Message, asked: int, transport: ClientTransport) -> i
     return highest if ours.lowest <= highest < asked else ours.lowest
 
 
-def _read(answer: Answer, transport: ClientTransport) -> BrokerVersions:
+def _read(answer: Response, transport: ClientTransport) -> BrokerVersions:
     message = answer.message
     assert message is not None
     if message.error_code != Errors.NONE:

@@ -20,7 +20,7 @@ from rollcall.client.errors import (
     UnreachableError,
     UnsupportedError,
 )
-from rollcall.protocol.conversation import Answer, ClientConversation
+from rollcall.protocol.conversation import ClientConversation, Response
 from rollcall.protocol.errors import RemoteProtocolError
 from rollcall.protocol.framing import frame
 from rollcall.protocol.messages import Message
@@ -67,7 +67,7 @@ class ClientTransport(asyncio.Protocol):
                 self._receive_raw(data)
                 return
             for answer in self.conversation.receive(data):
-                future = self._waiting.pop(answer.call.correlation_id, None)
+                future = self._waiting.pop(answer.request.correlation_id, None)
                 if future is not None and not future.done():
                     future.set_result(answer)
         except RemoteProtocolError as error:
@@ -89,14 +89,14 @@ class ClientTransport(asyncio.Protocol):
 
     # What we call
 
-    async def call(self, api_key: int, version: int, body: Message, seconds: float) -> Answer:
+    async def call(self, api_key: int, version: int, body: Message, seconds: float) -> Response:
         """Ask, and wait for the answer at most so long."""
         call, data = self.conversation.send(api_key, version, body)
         what = f"{call.api.name} version {version}"
         future = self._loop.create_future()
         self._waiting[call.correlation_id] = future
         try:
-            answer: Answer = await self._sent(data, future, seconds, what)
+            answer: Response = await self._sent(data, future, seconds, what)
         finally:
             self._waiting.pop(call.correlation_id, None)
         if answer.message is None:

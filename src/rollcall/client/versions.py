@@ -14,7 +14,7 @@ from typing import Final
 
 from rollcall.catalog import Range, Source
 from rollcall.client.errors import UnsupportedError
-from rollcall.protocol.dialects import Api
+from rollcall.protocol.dialects import ApiSpec
 from rollcall.protocol.versions import VersionRange
 
 METADATA: Final = 3
@@ -65,7 +65,7 @@ class Choice:
 
 
 def choose_version(
-    api: Api, offered: Range | None, peer: object, choice: Choice | None = None
+    api: ApiSpec, offered: Range | None, peer: object, choice: Choice | None = None
 ) -> int:
     """The highest common version; one that is deprecated or avoided only if all are (35.8)."""
     choice = choice or Choice()
@@ -85,7 +85,7 @@ def _theirs(offered: Range | None) -> str:
     return f"it has versions {offered.low} to {offered.high}" if offered else "it does not have it"
 
 
-def _ours(api: Api, choice: Choice) -> str:
+def _ours(api: ApiSpec, choice: Choice) -> str:
     ours = api.versions
     if choice.among is None:
         return f"rollcall has {ours.lowest} to {ours.highest}"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rollcall.protocol.compiler.reader import ReadFunction, compile_reader
-from rollcall.protocol.compiler.source import Failure, Step, failure_in
+from rollcall.protocol.compiler.source import FailedLine, Location, failure_in
 from rollcall.protocol.compiler.writer import WriteFunction, compile_writer
 from rollcall.protocol.errors import LocalProtocolError, RemoteProtocolError
 from rollcall.protocol.messages import Message
@@ -40,9 +40,9 @@ class Codec:
     message_class: type[Message]
     flexible: bool
     _read: ReadFunction = field(repr=False)
-    _read_steps: Sequence[Step] = field(repr=False)
+    _read_steps: Sequence[Location] = field(repr=False)
     _write: WriteFunction = field(repr=False)
-    _write_steps: Sequence[Step] = field(repr=False)
+    _write_steps: Sequence[Location] = field(repr=False)
 
     def decode(self, data: bytes, offset: int = 0) -> Message:
         """The message that fills `data` from the offset to the last byte."""
@@ -118,7 +118,7 @@ def compile_codec(
     )
 
 
-def _first_that_does_not_fit(failure: Failure, offset: int, end: int) -> tuple[str, int]:
+def _first_that_does_not_fit(failure: FailedLine, offset: int, end: int) -> tuple[str, int]:
     for part in failure.step.run:
         size = size_of(part.code)
         if offset + size > end:
@@ -127,7 +127,7 @@ def _first_that_does_not_fit(failure: Failure, offset: int, end: int) -> tuple[s
     return failure.path(), failure.variables.get("p", 0)
 
 
-def _culprit(failure: Failure, error: Exception) -> tuple[str, str]:
+def _culprit(failure: FailedLine, error: Exception) -> tuple[str, str]:
     """The field of a run that its code does not take, or else the field of the line."""
     for part in failure.step.run:
         try:

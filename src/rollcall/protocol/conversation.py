@@ -1,8 +1,8 @@
-"""Conversations: both roles on one connection, as plain objects that are fed bytes.
+"""Both roles of a Kafka connection as sans-IO objects: bytes in, requests or responses out.
 
-A server's conversation turns bytes into requests and answers into bytes. A client's turns calls
-into bytes and bytes into answers, each matched with its request by the correlation id; Kafka
-answers in the order of the requests, so any other id means that one of the two has lost count.
+`ServerConversation` turns received bytes into requests and responses into bytes.
+`ClientConversation` turns requests into bytes and received bytes into responses. Brokers respond in
+the order of the requests, so a response with any other correlation id is a protocol error.
 """
 
 from collections import deque
@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rollcall.protocol.codec import Codec
-from rollcall.protocol.dialects import Api, Dialect
+from rollcall.protocol.dialects import ApiSpec, Dialect
 from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.errors import RemoteProtocolError
-from rollcall.protocol.framing import DEFAULT_MAX_FRAME_BYTES, FrameReader, frame
+from rollcall.protocol.framing import FrameReader, frame
 from rollcall.protocol.headers import (
     Request,
     read_correlation_id,
@@ -40,36 +40,35 @@ class ServerConversation:
     def receive(self, data: bytes) -> list[Request]:
         return [read_request(frame, self.dialect) for frame in self.frames.feed(data)]
 
-    def respond(self, request: Request, answer: Message, version: int | None = None) -> bytes:
-        """The answer, in the version of the request unless another is given."""
+    def respond(self, request: Request, body: Message, version: int | None = None) -> bytes:
+        """The frame of a response, in the version of the request unless another is given."""
         api = self.dialect.api(request.api_key)
         chosen = request.api_version if version is None else version
-        parts = write_response(self.dialect, api, chosen, request.correlation_id, answer)
-        return frame(parts)
+        return frame(write_response(self.dialect, api, chosen, request.correlation_id, body))
 
     def respond_empty(self, request: Request) -> bytes:
-        """The correlation id alone: KIP-35's answer to a request that is not supported."""
+        """A response with the correlation id only: KIP-35's "request not supported"."""
         return frame([request.correlation_id.to_bytes(4, "big", signed=True)])
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A request that was sent and waits for its answer."""
+class SentRequest:
+    """Header of a request that a client sent."""
 
     correlation_id: int
-    api: Api
+    api: ApiSpec
     version: int
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What came back for a call."""
+class Response:
+    """A response that a client received, with the request it belongs to."""
 
-    call: Call
+    request: SentRequest
     message: Message | None
-    """None when the broker sent the correlation id alone: KIP-35's "request not supported"."""
+    """None if the broker sent the correlation id only: KIP-35's "request not supported"."""
     version: int
-    """The version of the layout: that of the call, but 0 for an ApiVersions that was too new."""
+    """Version of the message: that of the request, or 0 for an unsupported ApiVersions version."""
 
 
 @dataclass
@@ -78,52 +77,53 @@ class ClientConversation:
 
     dialect: Dialect
     client_id: str | None = None
-    frames: FrameReader = field(default_factory=lambda: FrameReader(DEFAULT_MAX_FRAME_BYTES))
+    frames: FrameReader = field(default_factory=FrameReader)
     decode: Decoder = Codec.decode
-    """How a body is read: who asks many brokers the same may remember what he has read."""
-    _calls: deque[Call] = field(default_factory=deque, repr=False)
+    """Decodes a response body. A client of many brokers can pass a caching one."""
+    _in_flight: deque[SentRequest] = field(default_factory=deque, repr=False)
     _next_id: int = 0
 
-    def send(self, api_key: int, version: int, body: Message) -> tuple[Call, bytes]:
-        """The call, and the bytes that make it."""
+    def send(self, api_key: int, version: int, body: Message) -> tuple[SentRequest, bytes]:
+        """Register a request and return it with the bytes to send."""
         api = self.dialect.api(api_key)
-        call = Call(self._next_id, api, version)
-        parts = write_request(self.dialect, api, version, call.correlation_id, self.client_id, body)
+        request = SentRequest(self._next_id, api, version)
+        parts = write_request(self.dialect, api, version, self._next_id, self.client_id, body)
         self._next_id = (self._next_id + 1) & 0x7FFFFFFF
-        if not (api.key == PRODUCE_KEY and body.acks == 0):
-            self._calls.append(call)  # Produce with acks=0 is the one request without an answer.
-        return call, frame(parts)
+        if not (api.key == PRODUCE_KEY and body.acks == 0):  # the only request without a response
+            self._in_flight.append(request)
+        return request, frame(parts)
 
     @property
-    def waiting(self) -> int:
-        return len(self._calls)
+    def in_flight(self) -> int:
+        """Number of requests without a response so far."""
+        return len(self._in_flight)
 
-    def receive(self, data: bytes) -> list[Answer]:
-        answers = [self._answer(frame) for frame in self.frames.feed(data)]
-        self.frames.feed(b"")  # nonsense behind an answer is told at once, as none may follow it
-        return answers
+    def receive(self, data: bytes) -> list[Response]:
+        responses = [self._response(frame) for frame in self.frames.feed(data)]
+        self.frames.feed(b"")  # raise now if the bytes after the last response are not a frame
+        return responses
 
-    def _answer(self, frame: bytes) -> Answer:
+    def _response(self, frame: bytes) -> Response:
         correlation_id = read_correlation_id(frame)
-        if not self._calls or self._calls[0].correlation_id != correlation_id:
-            expected = f"{self._calls[0].correlation_id} is due" if self._calls else "none is due"
+        expected = self._in_flight[0].correlation_id if self._in_flight else "none"
+        if correlation_id != expected:
             raise RemoteProtocolError(
-                f"the broker answered the request {correlation_id}, but {expected}",
-                hint="the connection cannot be trusted any more: close it and connect again",
+                f"response has correlation id {correlation_id}, expected {expected}",
+                hint="close this connection and connect again",
             )
-        call = self._calls.popleft()
+        request = self._in_flight.popleft()
         if len(frame) == 4:
-            return Answer(call, None, call.version)
-        version = _layout_of(call, frame)
-        offset = response_body_offset(self.dialect, call.api, version, frame)
-        codec = self.dialect.codec(call.api.response.name, version)
-        return Answer(call, self.decode(codec, frame, offset), version)
+            return Response(request, None, request.version)
+        version = _body_version(request, frame)
+        offset = response_body_offset(self.dialect, request.api, version, frame)
+        codec = self.dialect.codec(request.api.response.name, version)
+        return Response(request, self.decode(codec, frame, offset), version)
 
 
-def _layout_of(call: Call, frame: bytes) -> int:
-    """An ApiVersions version the broker does not know is answered in the layout of version 0."""
-    if call.api.key == API_VERSIONS_KEY:
+def _body_version(request: SentRequest, frame: bytes) -> int:
+    """Version of the response body: 0 if the broker does not support this ApiVersions version."""
+    if request.api.key == API_VERSIONS_KEY:
         error_code = int.from_bytes(frame[4:6], "big", signed=True)
         if error_code == Errors.UNSUPPORTED_VERSION:
             return 0
-    return call.version
+    return request.version

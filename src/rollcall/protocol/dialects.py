@@ -28,7 +28,7 @@ DIALECT_NAMES = (RELEASED, KIP)
 
 
 @dataclass(frozen=True)
-class Api:
+class ApiSpec:
     """A request, its response and the key they share."""
 
     key: int
@@ -51,11 +51,11 @@ class Dialect:
 
     name: str
     messages: Mapping[str, MessageSpec]
-    apis: Mapping[int, Api]
+    apis: Mapping[int, ApiSpec]
     _classes: Mapping[str, type[Message]] = field(repr=False)
     _codecs: dict[tuple[str, int], Codec] = field(repr=False, default_factory=dict)
 
-    def api(self, key: int) -> Api:
+    def api(self, key: int) -> ApiSpec:
         if key not in self.apis:
             raise LocalProtocolError(
                 f"there is no API with the key {key} in the dialect {self.name}",
@@ -172,7 +172,7 @@ def _merged(base: dict[str, Any], change: dict[str, Any], where: str) -> dict[st
     return merged
 
 
-def _pair(specs: Iterable[MessageSpec]) -> dict[int, Api]:
+def _pair(specs: Iterable[MessageSpec]) -> dict[int, ApiSpec]:
     by_kind: dict[str, dict[int, MessageSpec]] = {"request": {}, "response": {}}
     for spec in specs:
         if spec.kind in by_kind and spec.api_key is not None and spec.versions:
@@ -186,7 +186,7 @@ def _pair(specs: Iterable[MessageSpec]) -> dict[int, Api]:
     for key in requests.keys() | responses.keys():
         _check_pair(requests.get(key), responses.get(key))
     return {
-        key: Api(key, request.api_name, request, responses[key])
+        key: ApiSpec(key, request.api_name, request, responses[key])
         for key, request in sorted(requests.items())
     }
 

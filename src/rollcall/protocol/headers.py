@@ -12,7 +12,7 @@
 import struct
 from dataclasses import dataclass
 
-from rollcall.protocol.dialects import Api, Dialect
+from rollcall.protocol.dialects import ApiSpec, Dialect
 from rollcall.protocol.errors import RemoteProtocolError
 from rollcall.protocol.messages import Message
 from rollcall.protocol.schema import API_VERSIONS_KEY
@@ -22,13 +22,13 @@ _FIXED = struct.Struct(">hhi")
 _CORRELATION_ID = struct.Struct(">i")
 
 
-def request_header_version(api: Api, version: int) -> int:
+def request_header_version(api: ApiSpec, version: int) -> int:
     if api.key == CONTROLLED_SHUTDOWN_KEY and version == 0:
         return 0
     return 2 if version in api.request.flexible else 1
 
 
-def response_header_version(api: Api, version: int) -> int:
+def response_header_version(api: ApiSpec, version: int) -> int:
     if api.key == API_VERSIONS_KEY:
         return 0
     return 1 if version in api.response.flexible else 0
@@ -74,7 +74,7 @@ def read_request(frame: bytes, dialect: Dialect) -> Request:
 
 def write_request(
     dialect: Dialect,
-    api: Api,
+    api: ApiSpec,
     version: int,
     correlation_id: int,
     client_id: str | None,
@@ -98,7 +98,7 @@ def write_request(
 
 
 def write_response(
-    dialect: Dialect, api: Api, version: int, correlation_id: int, body: Message
+    dialect: Dialect, api: ApiSpec, version: int, correlation_id: int, body: Message
 ) -> list[bytes]:
     """Header and body of a response, as parts of a frame."""
     head = _CORRELATION_ID.pack(correlation_id)
@@ -117,7 +117,7 @@ def read_correlation_id(frame: bytes) -> int:
     return correlation_id
 
 
-def response_body_offset(dialect: Dialect, api: Api, version: int, frame: bytes) -> int:
+def response_body_offset(dialect: Dialect, api: ApiSpec, version: int, frame: bytes) -> int:
     """Where the body of a response begins."""
     header_version = response_header_version(api, version)
     return dialect.codec("ResponseHeader", header_version).read(frame)[1]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from rollcall.protocol.dialects import Api, Dialect
+from rollcall.protocol.dialects import ApiSpec, Dialect
 from rollcall.protocol.headers import request_header_version, response_header_version
 from rollcall.protocol.schema import FieldSpec, MessageSpec, StructSpec
 
@@ -16,7 +16,7 @@ COMPACT = {"string", "bytes", "records"}
 
 
 @dataclass(frozen=True)
-class Row:
+class LayoutRow:
     """A field of one version, as it is on the wire; `depth` counts the structs around it."""
 
     depth: int
@@ -30,7 +30,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Layout:
+class MessageLayout:
     """A message in one version: the header before it, and its fields in the order of the wire."""
 
     name: str
@@ -40,13 +40,13 @@ class Layout:
     flexible: bool
     deprecated: bool
     change: str
-    rows: tuple[Row, ...]
+    rows: tuple[LayoutRow, ...]
 
 
-def layout(dialect: Dialect, name: str, version: int) -> Layout:
+def message_layout(dialect: Dialect, name: str, version: int) -> MessageLayout:
     dialect.codec(name, version)  # says what there is when there is no such message or version
     spec = dialect.spec(name)
-    return Layout(
+    return MessageLayout(
         name=name,
         version=version,
         dialect=dialect.name,
@@ -96,9 +96,9 @@ def _header(dialect: Dialect, spec: MessageSpec, version: int) -> int | None:
     return of(api, version)
 
 
-def _rows(spec: StructSpec, version: int, flexible: bool, depth: int) -> Iterator[Row]:
+def _rows(spec: StructSpec, version: int, flexible: bool, depth: int) -> Iterator[LayoutRow]:
     for field in (*spec.plain_fields(version), *spec.tagged_fields(version)):
-        yield Row(
+        yield LayoutRow(
             depth=depth,
             name=field.name,
             type=_wire_type(field, version, flexible),
@@ -160,7 +160,7 @@ def _index(dialects: Sequence[Dialect], keys: Sequence[int]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _range(api: Api | None) -> str:
+def _range(api: ApiSpec | None) -> str:
     if api is None:
         return "none"
     deprecated = api.request.deprecated
@@ -178,7 +178,7 @@ def _api_page(dialects: Sequence[Dialect], key: int) -> Iterator[str]:
             yield from ("", f"## {spec.name}, dialect {dialect.name}", "")
             yield from _version_table(dialect, spec)
             for version in spec.versions:
-                yield from _version_section(layout(dialect, spec.name, version))
+                yield from _version_section(message_layout(dialect, spec.name, version))
 
 
 def _spec_of(dialect: Dialect, key: int, kind: str) -> MessageSpec:
@@ -194,7 +194,7 @@ def _version_table(dialect: Dialect, spec: MessageSpec) -> Iterator[str]:
         yield _line(version, _escaped(change_in(spec, version)), mark)
 
 
-def _version_section(page: Layout) -> Iterator[str]:
+def _version_section(page: MessageLayout) -> Iterator[str]:
     mark = ", deprecated" if page.deprecated else ""
     yield from ("", f"### {page.name} {page.version} ({page.dialect}{mark})", "")
     yield f"Header {page.header}. {'Flexible.' if page.flexible else 'Not flexible.'}"

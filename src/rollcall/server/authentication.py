@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from rollcall.protocol.dialects import Dialect
 from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.messages import Message
-from rollcall.protocol.sasl import AuthenticationFailed, SaslServer, Step, new_server
+from rollcall.protocol.sasl import AuthenticationFailed, SaslReply, SaslServer, new_server
 from rollcall.server.config import SaslConfig
 from rollcall.server.handlers import SASL_AUTHENTICATE_KEY, SASL_HANDSHAKE_KEY
 
@@ -82,7 +82,7 @@ class SaslLogin:
                 failure="SaslAuthenticate came before SaslHandshake",
             )
         try:
-            step = self._exchange.step(token)
+            reply = self._exchange.step(token)
         except AuthenticationFailed as error:
             return LoginStep(
                 response(
@@ -91,20 +91,20 @@ class SaslLogin:
                 ),
                 failure=error.message,
             )
-        return LoginStep(response(auth_bytes=step.reply), principal=_principal(step))
+        return LoginStep(response(auth_bytes=reply.token), principal=_principal(reply))
 
     def receive_token(self, token: bytes) -> LoginStep:
         """A bare token: there is no way to tell the client why it failed."""
         assert self._exchange is not None
         try:
-            step = self._exchange.step(token)
+            reply = self._exchange.step(token)
         except AuthenticationFailed as error:
             return LoginStep(failure=error.message)
-        return LoginStep(token=step.reply, principal=_principal(step))
+        return LoginStep(token=reply.token, principal=_principal(reply))
 
 
-def _principal(step: Step) -> str | None:
-    return None if step.principal_name is None else f"User:{step.principal_name}"
+def _principal(reply: SaslReply) -> str | None:
+    return None if reply.principal_name is None else f"User:{reply.principal_name}"
 
 
 def logged_in_already(dialect: Dialect, api_key: int) -> Message:

@@ -10,7 +10,7 @@ import logging
 from functools import cache
 from typing import Final
 
-from rollcall.protocol.dialects import RELEASED, Api, Dialect, dialect
+from rollcall.protocol.dialects import RELEASED, ApiSpec, Dialect, dialect
 from rollcall.protocol.schema import StructSpec
 from rollcall.server.registry import ConnectionInfo
 
@@ -34,7 +34,7 @@ def disputed_versions(of: Dialect) -> frozenset[tuple[int, int]]:
     )
 
 
-def _differ(ours: Api, theirs: Api, version: int) -> bool:
+def _differ(ours: ApiSpec, theirs: ApiSpec, version: int) -> bool:
     return any(
         _layout(mine, version) != _layout(other, version)
         or (version in mine.flexible) != (version in other.flexible)

@@ -1,6 +1,6 @@
 import pytest
 
-from rollcall.protocol.compiler.source import Part, Source, failure_in
+from rollcall.protocol.compiler.source import RunField, Source, failure_in
 
 
 def test_lines_are_indented_by_their_blocks() -> None:
@@ -31,7 +31,7 @@ def test_every_line_knows_its_field() -> None:
     source.emit("a = 1")
     with source.at("brokers"), source.at("host"):
         source.emit("b = 2", "c = 3")
-        with source.running([Part("p", "i")]):
+        with source.running([RunField("p", "i")]):
             source.emit("d = 4")
     source.emit("return x")
     assert len(source.steps) == len(source.lines)

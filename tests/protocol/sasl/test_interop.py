@@ -29,7 +29,7 @@ def log_in_with_kafka_python(mechanism: str, users: Users) -> str | None:
     while not client.is_done():
         step = server.step(client.auth_bytes())
         principal_name = step.principal_name
-        client.receive(step.reply)
+        client.receive(step.token)
     assert client.is_authenticated()
     return principal_name
 
@@ -53,7 +53,7 @@ async def log_in_with_aiokafka(
     principal_name, reply = None, None
     while answer := await client.step(reply):
         step = server.step(answer[0])
-        principal_name, reply = step.principal_name, step.reply
+        principal_name, reply = step.principal_name, step.token
     return principal_name
 
 

@@ -30,7 +30,7 @@ def converse(
         while token is not None:
             step = server.step(wire(index, token) if wire else token)
             principal_name = step.principal_name
-            token = client.step(wire(index + 1, step.reply) if wire else step.reply)
+            token = client.step(wire(index + 1, step.token) if wire else step.token)
             index += 2
     return client.done, principal_name
 
@@ -155,7 +155,7 @@ def test_a_client_fed_anything_at_all_only_ever_refuses(
     first = client.step(None)
     assert first is not None
     if begin_well and mechanism != "PLAIN":
-        client.step(new_server(mechanism, alice()).step(first).reply)
+        client.step(new_server(mechanism, alice()).step(first).token)
     with suppress(AuthenticationFailed):
         for token in tokens:
             client.step(token)

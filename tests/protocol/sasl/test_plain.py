@@ -1,7 +1,7 @@
 import pytest
 
 from rollcall.protocol.errors import LocalProtocolError
-from rollcall.protocol.sasl import AuthenticationFailed, PlainClient, PlainServer, Step
+from rollcall.protocol.sasl import AuthenticationFailed, PlainClient, PlainServer, SaslReply
 
 
 def knows_tim(username: str, password: str) -> bool:
@@ -31,7 +31,7 @@ def test_the_client_refuses_a_server_that_has_something_to_say() -> None:
 @pytest.mark.parametrize("token", [b"\0tim\0tanstaaftanstaaf", b"tim\0tim\0tanstaaftanstaaf"])
 def test_the_server_takes_the_right_password(token: bytes) -> None:
     step = PlainServer(knows_tim).step(token)
-    assert step == Step(b"", principal_name="tim")
+    assert step == SaslReply(b"", principal_name="tim")
     assert step.done
 
 

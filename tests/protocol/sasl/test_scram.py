@@ -9,10 +9,10 @@ import pytest
 from rollcall.protocol.errors import LocalProtocolError
 from rollcall.protocol.sasl import (
     AuthenticationFailed,
+    SaslReply,
     ScramClient,
     ScramCredential,
     ScramServer,
-    Step,
 )
 
 SECRET = b"the same on all brokers"
@@ -72,8 +72,8 @@ def test_the_server_says_what_was_written_down_and_trusts_that_client(told: Tran
         nonce=told.server_nonce,
     )
     client_first, server_first, client_final, server_final = (m.encode() for m in told.messages)
-    assert server.step(client_first) == Step(server_first)
-    assert server.step(client_final) == Step(server_final, principal_name=told.username)
+    assert server.step(client_first) == SaslReply(server_first)
+    assert server.step(client_final) == SaslReply(server_final, principal_name=told.username)
 
 
 CREDENTIAL = ScramCredential.from_password("pencil", "SCRAM-SHA-256")
@@ -95,7 +95,7 @@ def test_other_extensions_are_passed_over(extension: str) -> None:
 
 
 def test_an_authorization_id_must_be_the_username() -> None:
-    assert server_for_user().step(b"n,a=user,n=user,r=abc").reply
+    assert server_for_user().step(b"n,a=user,n=user,r=abc").token
     with pytest.raises(AuthenticationFailed, match="somebody else"):
         server_for_user().step(b"n,a=root,n=user,r=abc")
 
@@ -126,7 +126,7 @@ def test_an_unknown_user_and_a_wrong_password_cannot_be_told_apart() -> None:
     def attempt(username: str) -> tuple[str, list[str]]:
         server = server_for_user(nonce="server")
         client = ScramClient("SCRAM-SHA-256", username, "wrong", nonce="client")
-        first = server.step(client.step(None) or b"").reply
+        first = server.step(client.step(None) or b"").token
         with pytest.raises(AuthenticationFailed) as failure:
             server.step(client.step(first) or b"")
         nonce, salt, iterations = first.decode().split(",")
@@ -150,12 +150,12 @@ def test_a_made_up_credential_lets_nobody_in_even_with_its_own_keys() -> None:
     """The keys are as good as unknown; should they leak, they still open nothing."""
     leaked = ScramCredential.from_password("pencil", "SCRAM-SHA-256")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ScramCredential, "made_up", lambda *_, **__: leaked)
+        patch.setattr(ScramCredential, "for_unknown_user", lambda *_, **__: leaked)
         server = ScramServer("SCRAM-SHA-256", {}.get, secret=SECRET)
         client = ScramClient("SCRAM-SHA-256", "nobody", "pencil")
         first = server.step(client.step(None) or b"")
         with pytest.raises(AuthenticationFailed, match="wrong"):
-            server.step(client.step(first.reply) or b"")
+            server.step(client.step(first.token) or b"")
 
 
 @pytest.mark.parametrize("iterations", [1, 4095, 100_001, 2_147_483_647, 9_999_999_999])
@@ -190,7 +190,7 @@ def test_the_client_refuses_a_server_that_does_not_know_the_password() -> None:
 def test_every_exchange_has_nonces_of_its_own() -> None:
     firsts = {ScramClient("SCRAM-SHA-256", "user", "pencil").step(None) for _ in range(5)}
     assert len(firsts) == 5
-    replies = {server_for_user().step(b"n,,n=user,r=abc").reply for _ in range(5)}
+    replies = {server_for_user().step(b"n,,n=user,r=abc").token for _ in range(5)}
     assert len(replies) == 5
 
 

@@ -57,12 +57,12 @@ def test_an_unknown_mechanism_is_refused() -> None:
 
 @pytest.mark.parametrize("mechanism", HASHES)
 def test_a_made_up_credential_looks_like_a_real_one_and_stays_the_same(mechanism: str) -> None:
-    def made_up(username: str, secret: bytes = b"s3cret") -> ScramCredential:
-        return ScramCredential.made_up(username, mechanism, secret=secret, iterations=4096)
+    def for_unknown_user(username: str, secret: bytes = b"s3cret") -> ScramCredential:
+        return ScramCredential.for_unknown_user(username, mechanism, secret=secret, iterations=4096)
 
     real = ScramCredential.from_password("pencil", mechanism)
     for part in ("salt", "stored_key", "server_key"):
-        assert len(getattr(made_up("eve"), part)) == len(getattr(real, part))
-    assert made_up("eve") == made_up("eve")
-    assert made_up("eve").salt != made_up("mallory").salt
-    assert made_up("eve").salt != made_up("eve", b"another").salt
+        assert len(getattr(for_unknown_user("eve"), part)) == len(getattr(real, part))
+    assert for_unknown_user("eve") == for_unknown_user("eve")
+    assert for_unknown_user("eve").salt != for_unknown_user("mallory").salt
+    assert for_unknown_user("eve").salt != for_unknown_user("eve", b"another").salt

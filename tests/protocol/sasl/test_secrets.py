@@ -60,9 +60,9 @@ def test_no_object_of_an_exchange_shows_a_secret_at_any_point(mechanism: str) ->
     token = client.step(None)
     while token is not None:
         step = server.step(token)
-        tokens += [token, step.reply]
+        tokens += [token, step.token]
         seen += map(texts_of, (client, server, step))
-        token = client.step(step.reply)
+        token = client.step(step.token)
     seen.append(texts_of(client))
     for secret in [PASSWORD, "the-secret", *secrets_in(*tokens)]:
         assert not any(secret in text for text in seen)

@@ -27,7 +27,7 @@ def test_after_the_end_neither_side_takes_anything_more(mechanism: str) -> None:
     token = client.step(None)
     while token is not None:
         step = server.step(token)
-        token = client.step(step.reply)
+        token = client.step(step.token)
     assert client.done
     assert step.principal_name == "alice"
     with pytest.raises(AuthenticationFailed, match="over"):

@@ -5,9 +5,9 @@ The length, or the first byte of it where it is a varint, is already in `n`.
 
 from __future__ import annotations
 
-from rollcall.protocol.compiler.layout import Layout
 from rollcall.protocol.compiler.runs import ReadRun
 from rollcall.protocol.compiler.source import Source
+from rollcall.protocol.compiler.wire_format import WireFormat
 from rollcall.protocol.primitives import FIXED, array_readers, size_of
 from rollcall.protocol.schema import FieldSpec
 
@@ -27,9 +27,9 @@ _SLICES = {
 
 
 class ValueReader:
-    def __init__(self, source: Source, layout: Layout) -> None:
+    def __init__(self, source: Source, format_: WireFormat) -> None:
         self.source = source
-        self.layout = layout
+        self.format = format_
 
     def finish_uvarint(self, type_: str = "") -> None:
         """`n` is the first byte of a varint: mostly it is all of it, or all but one."""
@@ -57,7 +57,7 @@ class ValueReader:
 
     def numbers(self, field: FieldSpec, target: str) -> None:
         """Numbers that cannot be null, by the table: the commonest array of all."""
-        emit, code, compact = self.source.emit, FIXED[field.element], self.layout.is_compact(field)
+        emit, code, compact = self.source.emit, FIXED[field.element], self.format.is_compact(field)
         table = self.source.constant("readers", array_readers(code, compact=compact))
         size = size_of(code)
         with self.source.block(f"if n == {int(compact)}:"):
@@ -82,7 +82,7 @@ class ValueReader:
         emit, items = self.source.emit, self.source.name("items")
         count = self.source.name("count")
         is_uuid = field.element == "uuid"
-        code = "16s" if is_uuid else self.layout.length_code(field, field.element)
+        code = "16s" if is_uuid else self.format.length_code(field, field.element)
         self.check_count(size_of(code))
         emit(f"{items} = []", f"{count} = n")
         with self.source.block(f"for _ in range({count}):"), self.source.at(f"[{items} _]"):
@@ -90,7 +90,7 @@ class ValueReader:
                 emit("e = p + 16", f"{items}.append(read_uuid(b[p:e]))", "p = e")
             else:
                 ReadRun(self.source, "").read(code)
-                if self.layout.is_compact(field):
+                if self.format.is_compact(field):
                     self.finish_uvarint(field.element)
                     emit("n -= 1")
                 with self.source.block("if n < 0:"):

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from itertools import repeat, starmap
 from typing import Any
 
-from rollcall.protocol.compiler.layout import Layout, is_number
 from rollcall.protocol.compiler.read_values import EMPTY, NEGATIVE, NULL, ValueReader
 from rollcall.protocol.compiler.runs import ReadRun
-from rollcall.protocol.compiler.source import Source, Step
+from rollcall.protocol.compiler.source import Location, Source
 from rollcall.protocol.compiler.tables import Cuts, Flyweights
+from rollcall.protocol.compiler.wire_format import WireFormat, is_number
 from rollcall.protocol.messages import Message
 from rollcall.protocol.primitives import (
     FIXED,
@@ -50,7 +50,7 @@ HELPERS: dict[str, Any] = {
 
 def compile_reader(
     spec: MessageSpec, version: int, cls: type[Message]
-) -> tuple[ReadFunction, list[Step]]:
+) -> tuple[ReadFunction, list[Location]]:
     source = Source("def read(b, p):", dict(HELPERS))
     _Reader(source, spec, version, cls).whole_message()
     return source.compile("read"), source.steps
@@ -61,9 +61,9 @@ class _Reader:
         self.source = source
         self.spec = spec
         self.cls = cls
-        self.layout = Layout.of(spec, version)
-        self.version, self.flexible = version, self.layout.flexible
-        self.values = ValueReader(source, self.layout)
+        self.format = WireFormat.of(spec, version)
+        self.version, self.flexible = version, self.format.flexible
+        self.values = ValueReader(source, self.format)
 
     def whole_message(self) -> None:
         emit = self.source.emit
@@ -86,7 +86,7 @@ class _Reader:
             elif field.struct is not None and not field.is_array:
                 self.plain_struct(field, o, run)
             else:
-                run.read(self.layout.length_code(field), field.attribute)
+                run.read(self.format.length_code(field), field.attribute)
                 with self.source.at(field.attribute):
                     self.variable(field, o)
         self.absent(spec, o, cls)
@@ -110,7 +110,7 @@ class _Reader:
         return self.source.constant("default", value)
 
     def plain_struct(self, field: FieldSpec, o: str, run: ReadRun) -> None:
-        run.read("b" if self.layout.is_nullable(field) else None, field.attribute)
+        run.read("b" if self.format.is_nullable(field) else None, field.attribute)
         with self.source.at(field.attribute):
             self.one_struct(field, o)
 
@@ -120,7 +120,7 @@ class _Reader:
         inner = self.source.name("o")
         cls = self.struct_class(field)
         make = f"{o}.{field.attribute} = {inner} = {self.draft(cls)}()"
-        if not self.layout.is_nullable(field):
+        if not self.format.is_nullable(field):
             self.source.emit(make)
             self.struct(field.struct, inner, cls)
             return
@@ -138,11 +138,11 @@ class _Reader:
 
     def variable(self, field: FieldSpec, o: str) -> None:
         emit, target = self.source.emit, f"{o}.{field.attribute}"
-        nullable = self.layout.is_nullable(field)
+        nullable = self.format.is_nullable(field)
         if field.is_array and is_number(field.element) and not nullable:
             self.values.numbers(field, target)
             return
-        compact = self.layout.is_compact(field)
+        compact = self.format.is_compact(field)
         if compact:
             self.values.finish_uvarint(field.type)
         # A compact length is one more than it says, and 0 for null.
@@ -173,13 +173,13 @@ class _Reader:
     def struct_array(self, field: FieldSpec, target: str) -> None:
         assert field.struct is not None
         spec, cls = field.struct, self.struct_class(field)
-        self.values.check_count(self.layout.smallest(spec))
-        if not self.layout.is_small(spec):
+        self.values.check_count(self.format.smallest(spec))
+        if not self.format.is_small(spec):
             self.struct_loop(spec, target, cls)
             return
         if self.flexible:
             # Each element ends in a count of tags: they are looked at together, by a stride.
-            size = self.layout.smallest(spec)
+            size = self.format.smallest(spec)
             with self.source.block(f"if b[p + {size - 1}:p + {size} * n:{size}].strip(b'\\0'):"):
                 self.struct_loop(spec, target, cls)
             with self.source.block("else:"):
@@ -254,8 +254,8 @@ class _Reader:
             return
         with self.source.at(field.attribute):
             if field.struct is not None and not field.is_array:
-                run.read("b" if self.layout.is_nullable(field) else None)
+                run.read("b" if self.format.is_nullable(field) else None)
                 self.one_struct(field, o)
             else:
-                run.read(self.layout.length_code(field))
+                run.read(self.format.length_code(field))
                 self.variable(field, o)

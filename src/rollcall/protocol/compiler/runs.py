@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-from rollcall.protocol.compiler.source import Part, Source
+from rollcall.protocol.compiler.source import RunField, Source
 from rollcall.protocol.compiler.tables import PackCache
 
 
@@ -23,10 +23,10 @@ class ReadRun:
     def read(self, last: str | None, label: str = "") -> None:
         """Emit the call; `last` is the code of the next field's length, which goes into `n`."""
         targets = [f"{self.owner}.{name}" for name, _ in self.fields]
-        whole = [Part(name, code) for name, code in self.fields]
+        whole = [RunField(name, code) for name, code in self.fields]
         if last is not None:
             targets.append("n")
-            whole.append(Part(label, last))
+            whole.append(RunField(label, last))
         if not whole:
             return
         codes = [part.code for part in whole]
@@ -57,13 +57,13 @@ class WriteRun:
         self.source = source
         self.out = out
         self.flexible = flexible
-        self.parts: list[Part] = []
+        self.parts: list[RunField] = []
         self.lengths: list[str] = []
 
     def add(self, attribute: str, code: str, expression: str) -> None:
         """A field of the current struct; without a name, the field that lines now work on."""
         path = (*self.source.path, attribute)
-        self.parts.append(Part(attribute, code, expression, path))
+        self.parts.append(RunField(attribute, code, expression, path))
 
     def add_array(self, code: str, expression: str) -> None:
         length = self.source.name("n")

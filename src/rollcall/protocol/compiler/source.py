@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 _FILE = "<rollcall codec>"
 
 
-class Part(NamedTuple):
+class RunField(NamedTuple):
     """One field of a run: neighbours that one `struct` call reads or writes."""
 
     attribute: str
@@ -25,11 +25,11 @@ class Part(NamedTuple):
         return self.code.startswith("*")
 
 
-class Step(NamedTuple):
+class Location(NamedTuple):
     """What a line works on: the field at a path, and there perhaps a run of neighbours."""
 
     path: tuple[str, ...] = ()
-    run: tuple[Part, ...] = ()
+    run: tuple[RunField, ...] = ()
 
 
 @dataclass
@@ -39,8 +39,8 @@ class Source:
     head: str
     constants: dict[str, Any]
     lines: list[str] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
-    _step: Step = field(default_factory=Step)
+    steps: list[Location] = field(default_factory=list)
+    _step: Location = field(default_factory=Location)
     _depth: int = 1
     _names: int = 0
 
@@ -64,15 +64,15 @@ class Source:
     def at(self, *path: str) -> Iterator[None]:
         """Lines inside work on the field at this path below the current one."""
         outer = self._step
-        self._step = Step((*outer.path, *path))
+        self._step = Location((*outer.path, *path))
         yield
         self._step = outer
 
     @contextmanager
-    def running(self, run: Sequence[Part]) -> Iterator[None]:
+    def running(self, run: Sequence[RunField]) -> Iterator[None]:
         """Lines inside work on these neighbours at once."""
         outer = self._step
-        self._step = Step(outer.path, tuple(run))
+        self._step = Location(outer.path, tuple(run))
         yield
         self._step = outer
 
@@ -100,13 +100,13 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Failure:
+class FailedLine:
     """Where a generated function stopped, and its variables then."""
 
-    step: Step
+    step: Location
     variables: Mapping[str, Any]
 
-    def path(self, part: Part | None = None) -> str:
+    def path(self, part: RunField | None = None) -> str:
         """The field of the line, or of one part of its run."""
         path = self.step.path
         if part is not None:
@@ -127,10 +127,10 @@ class Failure:
         return eval(expression, {"len": len}, dict(self.variables))  # noqa: S307  our own source
 
 
-def failure_in(traceback: TracebackType | None, steps: Sequence[Step]) -> Failure:
+def failure_in(traceback: TracebackType | None, steps: Sequence[Location]) -> FailedLine:
     """The failure behind an exception that came out of a generated function."""
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename == _FILE:
-            return Failure(steps[traceback.tb_lineno - 1], traceback.tb_frame.f_locals)
+            return FailedLine(steps[traceback.tb_lineno - 1], traceback.tb_frame.f_locals)
         traceback = traceback.tb_next
-    return Failure(Step(), {})
+    return FailedLine(Location(), {})

@@ -12,9 +12,9 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rollcall.protocol.compiler.layout import Layout, is_number
 from rollcall.protocol.compiler.runs import Out, WriteRun
-from rollcall.protocol.compiler.source import Source, Step
+from rollcall.protocol.compiler.source import Location, Source
+from rollcall.protocol.compiler.wire_format import WireFormat, is_number
 from rollcall.protocol.messages import Message
 from rollcall.protocol.primitives import (
     FIXED,
@@ -30,7 +30,7 @@ WriteFunction = Callable[[Message, list[bytes]], None]
 
 def compile_writer(
     spec: MessageSpec, version: int, cls: type[Message]
-) -> tuple[WriteFunction, list[Step]]:
+) -> tuple[WriteFunction, list[Location]]:
     source = Source("def write(o, parts):", dict(HELPERS))
     source.emit("w = parts.append")
     _Writer(source, spec, version, cls).struct(spec, "o", cls, Out("parts", "w"))
@@ -78,8 +78,8 @@ class _Writer:
     def __init__(self, source: Source, spec: MessageSpec, version: int, cls: type[Message]) -> None:
         self.source = source
         self.cls = cls
-        self.layout = Layout.of(spec, version)
-        self.version, self.flexible = version, self.layout.flexible
+        self.format = WireFormat.of(spec, version)
+        self.version, self.flexible = version, self.format.flexible
 
     def new_run(self, out: Out) -> WriteRun:
         return WriteRun(self.source, out, flexible=self.flexible)
@@ -138,7 +138,7 @@ class _Writer:
     @contextmanager
     def present(self, field: FieldSpec, value: str, out: Out, run: WriteRun) -> Iterator[None]:
         """The lines for a value that is there; before them, those for a null where one may be."""
-        if not self.layout.is_nullable(field):
+        if not self.format.is_nullable(field):
             yield
             return
         run.write()
@@ -151,14 +151,14 @@ class _Writer:
     def null(self, field: FieldSpec) -> bytes:
         if field.struct is not None and not field.is_array:
             return b"\xff"
-        if self.layout.is_compact(field):
+        if self.format.is_compact(field):
             return b"\0"
-        return struct.pack(f">{self.layout.length_code(field)}", -1)
+        return struct.pack(f">{self.format.length_code(field)}", -1)
 
     def one_struct(self, field: FieldSpec, value: str, out: Out, run: WriteRun) -> None:
         assert field.struct is not None
         inner = self.source.name("o")
-        if self.layout.is_nullable(field):
+        if self.format.is_nullable(field):
             run.add("", "b", "1")
         run.write()
         self.source.emit(f"{inner} = {value}")
@@ -176,7 +176,7 @@ class _Writer:
         self.source.emit(f"{out.w}({text})")
 
     def length(self, field: FieldSpec, code: str, of: str, out: Out, run: WriteRun) -> None:
-        if self.layout.is_compact(field):
+        if self.format.is_compact(field):
             run.write()
             table = "text_varint" if code == "h" else "varint"
             self.source.emit(f"{out.w}({table}[len({of}) + 1])")

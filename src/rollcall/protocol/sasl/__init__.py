@@ -26,7 +26,7 @@ from rollcall.protocol.sasl.mechanisms import MECHANISMS, Mechanism, new_client,
 from rollcall.protocol.sasl.plain import PlainClient, PlainServer
 from rollcall.protocol.sasl.scram import ScramClient, ScramServer
 from rollcall.protocol.sasl.scram_keys import ScramCredential
-from rollcall.protocol.sasl.steps import AuthenticationFailed, SaslClient, SaslServer, Step
+from rollcall.protocol.sasl.steps import AuthenticationFailed, SaslClient, SaslReply, SaslServer
 from rollcall.protocol.sasl.users import CredentialStore, Users
 
 __all__ = [
@@ -37,11 +37,11 @@ __all__ = [
     "PlainClient",
     "PlainServer",
     "SaslClient",
+    "SaslReply",
     "SaslServer",
     "ScramClient",
     "ScramCredential",
     "ScramServer",
-    "Step",
     "Users",
     "new_client",
     "new_server",

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from rollcall.protocol.sasl.steps import (
     AuthenticationFailed,
     SaslClient,
+    SaslReply,
     SaslServer,
-    Step,
     decode_text,
     foreign_authorization_id,
     wrong_credentials,
@@ -39,7 +39,7 @@ class PlainServer(SaslServer):
         super().__init__(PLAIN)
         self._verify = verify
 
-    def _first(self, token: bytes) -> Step:
+    def _first(self, token: bytes) -> SaslReply:
         parts = decode_text(token).split("\0")
         if len(parts) != 3:
             raise AuthenticationFailed(
@@ -54,4 +54,4 @@ class PlainServer(SaslServer):
             raise foreign_authorization_id()
         if not self._verify(username, password):
             raise wrong_credentials()
-        return Step(b"", principal_name=username)
+        return SaslReply(b"", principal_name=username)

@@ -31,8 +31,8 @@ from rollcall.protocol.sasl.scram_messages import (
 from rollcall.protocol.sasl.steps import (
     AuthenticationFailed,
     SaslClient,
+    SaslReply,
     SaslServer,
-    Step,
     foreign_authorization_id,
     wrong_credentials,
 )
@@ -104,7 +104,7 @@ class ScramServer(SaslServer):
         self._iterations = iterations
         self._nonce = _checked_nonce(nonce)
 
-    def _first(self, token: bytes) -> Step:
+    def _first(self, token: bytes) -> SaslReply:
         client = ClientFirst.parse(token)
         if client.extensions.get("tokenauth", "").lower() == "true":
             raise AuthenticationFailed(
@@ -114,14 +114,14 @@ class ScramServer(SaslServer):
         if client.authorization_id not in ("", client.username):
             raise foreign_authorization_id()
         known = self._lookup(client.username)
-        made_up = ScramCredential.made_up(
+        for_unknown_user = ScramCredential.for_unknown_user(
             client.username, self.mechanism, secret=self._secret, iterations=self._iterations
         )
-        credential = known or made_up
+        credential = known or for_unknown_user
         salt, iterations = write_base64(credential.salt), credential.iterations
         reply = f"r={client.nonce}{self._nonce},s={salt},i={iterations}"
         self._turn = partial(self._verify, client, reply, credential, known is not None)
-        return Step(reply.encode())
+        return SaslReply(reply.encode())
 
     def _verify(
         self,
@@ -130,7 +130,7 @@ class ScramServer(SaslServer):
         credential: ScramCredential,
         known: bool,
         token: bytes,
-    ) -> Step:
+    ) -> SaslReply:
         final = ClientFinal.parse(token)
         if final.channel_binding != client.gs2_header.encode():
             raise AuthenticationFailed("the channel binding is not the one the client began with")
@@ -144,7 +144,7 @@ class ScramServer(SaslServer):
         if not (hmac.compare_digest(proven, credential.stored_key) & known):
             raise wrong_credentials()
         server_signature = hmac.digest(credential.server_key, signed, self._hash)
-        return Step(f"v={write_base64(server_signature)}".encode(), client.username)
+        return SaslReply(f"v={write_base64(server_signature)}".encode(), client.username)
 
 
 def _checked_nonce(nonce: str | None) -> str:

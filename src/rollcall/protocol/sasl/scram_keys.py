@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Final, Self
 
 from rollcall.protocol.errors import LocalProtocolError
-from rollcall.protocol.sasl.steps import require_writable
+from rollcall.protocol.sasl.steps import check_text
 
 SCRAM_SHA_256 = "SCRAM-SHA-256"
 SCRAM_SHA_512 = "SCRAM-SHA-512"
@@ -59,7 +59,7 @@ class ScramCredential:
         iterations: int = MIN_ITERATIONS,
         salt: bytes | None = None,
     ) -> Self:
-        require_writable("password", password)
+        check_text("password", password)
         salt = salt or secrets.token_bytes(SALT_BYTES)
         hash_name = hash_of(mechanism)
         salted = salt_password(password, hash_name, salt, iterations)
@@ -67,7 +67,9 @@ class ScramCredential:
         return cls(salt, stored_key, server_key(salted, hash_name), iterations)
 
     @classmethod
-    def made_up(cls, username: str, mechanism: str, *, secret: bytes, iterations: int) -> Self:
+    def for_unknown_user(
+        cls, username: str, mechanism: str, *, secret: bytes, iterations: int
+    ) -> Self:
         """The credential of a user who does not exist: always the same, and no password fits it.
 
         Without it the answer to the first token would tell which users exist. The brokers of a

@@ -22,10 +22,10 @@ class AuthenticationFailed(RollcallError):  # noqa: N818 - it is an outcome, and
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SaslReply:
     """The server's answer to a token. The last one names the principal: `alice` of `User:alice`."""
 
-    reply: bytes = field(repr=False)
+    token: bytes = field(repr=False)
     principal_name: str | None = None
 
     @property
@@ -43,8 +43,8 @@ class SaslClient(ABC):
     """The client's side: `step(None)` gives the first token, then the server's go in."""
 
     def __init__(self, mechanism: str, username: str, password: str) -> None:
-        require_writable("username", username)
-        require_writable("password", password)
+        check_text("username", username)
+        check_text("password", password)
         self.mechanism = mechanism
         self.username = username
         self.done = False
@@ -75,14 +75,14 @@ class SaslServer(ABC):
 
     def __init__(self, mechanism: str) -> None:
         self.mechanism = mechanism
-        self._turn: Callable[[bytes], Step] = self._first
+        self._turn: Callable[[bytes], SaslReply] = self._first
 
-    def step(self, token: bytes) -> Step:
+    def step(self, token: bytes) -> SaslReply:
         turn, self._turn = self._turn, _over
         return turn(token)
 
     @abstractmethod
-    def _first(self, token: bytes) -> Step: ...
+    def _first(self, token: bytes) -> SaslReply: ...
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.mechanism})"
@@ -111,7 +111,7 @@ def decode_text(token: bytes) -> str:
     raise AuthenticationFailed("the token is not UTF-8")
 
 
-def require_writable(what: str, value: str) -> None:
+def check_text(what: str, value: str) -> None:
     """Refuse what no mechanism can carry: PLAIN separates by NUL, and PBKDF2 does not see it."""
     if not value:
         raise LocalProtocolError(f"the SASL {what} is empty", hint=f"set a {what}")

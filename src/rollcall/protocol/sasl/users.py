@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from rollcall.protocol.sasl.scram_keys import HASHES, ScramCredential
-from rollcall.protocol.sasl.steps import require_writable
+from rollcall.protocol.sasl.steps import check_text
 
 
 class CredentialStore(Protocol):
@@ -26,8 +26,8 @@ class Users:
 
     def __init__(self, passwords: Mapping[str, str], *, secret: bytes | None = None) -> None:
         for username, password in passwords.items():
-            require_writable("username", username)
-            require_writable("password", password)
+            check_text("username", username)
+            check_text("password", password)
         self.secret = secret or secrets.token_bytes(32)
         self._nobody = secrets.token_bytes(32)  # the digest of no password
         self._digests = {name: self._digest(password) for name, password in passwords.items()}

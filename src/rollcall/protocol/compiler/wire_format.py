@@ -9,12 +9,12 @@ from rollcall.protocol.schema import FieldSpec, MessageSpec, StructSpec
 
 
 @dataclass(frozen=True)
-class Layout:
+class WireFormat:
     version: int
     flexible: bool
 
     @classmethod
-    def of(cls, spec: MessageSpec, version: int) -> Layout:
+    def of(cls, spec: MessageSpec, version: int) -> WireFormat:
         return cls(version, version in spec.flexible)
 
     def is_compact(self, field: FieldSpec) -> bool:
