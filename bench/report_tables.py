@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 
-from rollcall.catalog import ranges_of
+from rollcall.catalog import listed_ranges
 from rollcall.tables.columns import BROKERS, CONNECTION_HOURS, CONNECTIONS, FILES, USAGE, Table
 from rollcall.tables.folder import make_tables
 from rollcall.tables.manifests import Counts, Kind, Manifest, Part, file_name
@@ -172,6 +172,6 @@ def _write(
 def _ranges(release: str) -> str:
     structs = ", ".join(
         f"{{'api_key': {key}, 'min_version': {low}, 'max_version': {high}}}"
-        for key, (low, high) in ranges_of(release).items()
+        for key, (low, high) in listed_ranges(release).items()
     )
     return f"[{structs}]"

@@ -8,9 +8,9 @@ import pytest
 from rollcall.catalog.apis import known_apis
 from rollcall.catalog.features import (
     FILE,
+    BrokerSupport,
     Feature,
-    Obstacle,
-    Offer,
+    MissingRequirement,
     Usable,
     build_features,
     known_features,
@@ -18,35 +18,37 @@ from rollcall.catalog.features import (
 )
 from rollcall.catalog.loader import TableError, read_table
 from rollcall.catalog.ranges import Range
-from rollcall.catalog.releases.api_ranges import ranges_of
-from rollcall.catalog.releases.release_lines import known_lines
+from rollcall.catalog.releases.api_ranges import listed_ranges
+from rollcall.catalog.releases.release_lines import known_release_lines
 
-B1 = Offer({0: (0, 3), 1: (2, 3)})
-B2 = Offer({0: (1, 2), 1: (0, 3), 2: (0, 0)})
+B1 = BrokerSupport({0: (0, 3), 1: (2, 3)})
+B2 = BrokerSupport({0: (1, 2), 1: (0, 3), 2: (0, 0)})
 FEATURE_1 = Feature("Feature1", {0: Range(3, 3), 1: Range(2, 3)})
 FEATURE_2 = Feature("Feature2", {0: Range(0, 1), 1: Range(2, 3)})
 
 
-def usable(offers: dict[str, Offer]) -> dict[str, Usable]:
+def usable(offers: dict[str, BrokerSupport]) -> dict[str, Usable]:
     return {verdict.feature.id: verdict.usable for verdict in usable_features(offers)}
 
 
 def test_35_7_the_example_of_the_kip_comes_out_as_printed() -> None:
     one, two = usable_features({"B1": B1, "B2": B2}, [FEATURE_1, FEATURE_2])
     assert one.usable is Usable.NO
-    assert one.obstacles == (Obstacle("B2", api_key=0, needed=Range(3, 3), offered=Range(1, 2)),)
-    assert (two.usable, two.obstacles) == (Usable.YES, ())
+    assert one.missing == (
+        MissingRequirement("B2", api_key=0, needed=Range(3, 3), offered=Range(1, 2)),
+    )
+    assert (two.usable, two.missing) == (Usable.YES, ())
 
 
 def test_35_7_an_api_that_a_broker_lacks_is_an_obstacle_without_an_offer() -> None:
     (verdict,) = usable_features({1: B1, 2: B2}, [Feature("Feature3", {2: Range(0, 0)})])
-    assert verdict.obstacles == (Obstacle(1, api_key=2, needed=Range(0, 0), offered=None),)
+    assert verdict.missing == (MissingRequirement(1, api_key=2, needed=Range(0, 0), offered=None),)
 
 
 def test_35_7_brokers_without_a_version_in_common_are_all_named() -> None:
-    offers = {1: Offer({0: (0, 1)}), 2: Offer({0: (2, 3)})}
+    offers = {1: BrokerSupport({0: (0, 1)}), 2: BrokerSupport({0: (2, 3)})}
     (verdict,) = usable_features(offers, [Feature("Feature4", {0: Range(0, 3)})])
-    assert [obstacle.broker for obstacle in verdict.obstacles] == [1, 2]
+    assert [obstacle.broker for obstacle in verdict.missing] == [1, 2]
 
 
 def test_no_brokers_no_verdicts() -> None:
@@ -63,13 +65,13 @@ def test_the_table_has_many_real_features_each_with_its_kip() -> None:
 )
 def test_a_feature_is_usable_from_its_first_line_on_and_not_before(feature: Feature) -> None:
     """Judged through the public way, from the lists, and not as the loader checks it."""
-    names = [line.name for line in known_lines()]
+    names = [line.name for line in known_release_lines()]
     first = names.index(str(feature.since))
-    for line in known_lines()[4:]:
+    for line in known_release_lines()[4:]:
         modes = [mode for mode in line.modes if mode != "controller"]
         can = {
             usable_features(
-                {1: Offer({**line.listings[-1].listed[mode], **line.telemetry})}, [feature]
+                {1: BrokerSupport({**line.listings[-1].listed[mode], **line.telemetry})}, [feature]
             )[0].usable
             for mode in modes
         }
@@ -77,36 +79,39 @@ def test_a_feature_is_usable_from_its_first_line_on_and_not_before(feature: Feat
 
 
 def test_a_mixed_cluster_has_what_its_oldest_broker_has() -> None:
-    offers = {"new": Offer(ranges_of("4.3")), "old": Offer(ranges_of("2.3"))}
+    offers = {
+        "new": BrokerSupport(listed_ranges("4.3")),
+        "old": BrokerSupport(listed_ranges("2.3")),
+    }
     found = usable(offers)
     assert found["zstd"] is Usable.YES
     assert found["client-identity"] is Usable.NO
     (verdict,) = [v for v in usable_features(offers) if v.feature.id == "client-identity"]
-    assert [(o.broker, o.api_key, o.offered) for o in verdict.obstacles] == [("old", 18, (0, 2))]
+    assert [(o.broker, o.api_key, o.offered) for o in verdict.missing] == [("old", 18, (0, 2))]
 
 
 def test_finalized_levels_decide_beside_ranges() -> None:
-    ranges = ranges_of("4.3")
+    ranges = listed_ranges("4.3")
     levels = {"group.version": 1, "transaction.version": 1}
-    found = usable({"told": Offer(ranges, finalized=levels)})
+    found = usable({"told": BrokerSupport(ranges, finalized=levels)})
     assert found["consumer-groups"] is Usable.YES
     assert found["transactions-v2"] is Usable.NO
     assert found["share-groups"] is Usable.NO
-    assert usable({"untold": Offer(ranges)})["transactions-v2"] is Usable.UNKNOWN
+    assert usable({"untold": BrokerSupport(ranges)})["transactions-v2"] is Usable.UNKNOWN
 
 
 def test_a_missing_level_is_named() -> None:
-    offers = {7: Offer(ranges_of("4.3"), finalized={"transaction.version": 1})}
+    offers = {7: BrokerSupport(listed_ranges("4.3"), finalized={"transaction.version": 1})}
     (verdict,) = [v for v in usable_features(offers) if v.feature.id == "transactions-v2"]
-    (obstacle,) = verdict.obstacles
+    (obstacle,) = verdict.missing
     assert (obstacle.broker, obstacle.level, obstacle.offered) == (7, "transaction.version", (1, 1))
     assert obstacle.needed is not None
     assert obstacle.needed.low == 2
 
 
 def test_885_no_release_of_apache_kafka_tells_its_identity_and_our_nodes_do() -> None:
-    apache = {1: Offer(ranges_of("4.3"))}
-    ours = {1: Offer(ranges_of("4.3"), extensions=frozenset({"broker-identity"}))}
+    apache = {1: BrokerSupport(listed_ranges("4.3"))}
+    ours = {1: BrokerSupport(listed_ranges("4.3"), extensions=frozenset({"broker-identity"}))}
     for offers, expected in ((apache, Usable.NO), (ours, Usable.YES)):
         (verdict,) = [v for v in usable_features(offers) if v.feature.id == "broker-identity"]
         assert verdict.usable is expected
@@ -127,5 +132,5 @@ def test_a_spoilt_row_is_named_with_its_file(spoil: dict[str, Any], message: str
     rows = copy.deepcopy(read_table(FILE)["features"])
     rows[0] = {**rows[0], **spoil}
     with pytest.raises(TableError, match=message) as caught:
-        build_features(rows, known_lines(), known_apis())
+        build_features(rows, known_release_lines(), known_apis())
     assert "features.json" in caught.value.message

@@ -7,10 +7,10 @@ from rollcall.catalog.brokers.fingerprints import telling
 from rollcall.catalog.brokers.identify import identify_release
 from rollcall.catalog.clients.applications import application_of
 from rollcall.catalog.clients.identify import identify_library
-from rollcall.catalog.features import Offer, usable_features
+from rollcall.catalog.features import BrokerSupport, usable_features
 from rollcall.catalog.ranges import as_ranges, intersect
-from rollcall.catalog.releases.api_ranges import ranges_of
-from rollcall.catalog.releases.release_lines import known_lines
+from rollcall.catalog.releases.api_ranges import listed_ranges
+from rollcall.catalog.releases.release_lines import known_release_lines
 
 INT16 = st.integers(-32768, 32767)
 RANGES = st.dictionaries(INT16 | st.integers(0, 100), st.tuples(INT16, INT16), max_size=40)
@@ -18,7 +18,12 @@ FEATURES = st.dictionaries(
     st.text(max_size=9) | st.just("metadata.version"), st.tuples(INT16, INT16)
 )
 REAL = st.sampled_from(
-    [ranges_of(line.name, mode) for line in known_lines() for mode in line.modes if line.advertised]
+    [
+        listed_ranges(line.name, mode)
+        for line in known_release_lines()
+        for mode in line.modes
+        if line.advertised
+    ]
 )
 
 
@@ -27,10 +32,10 @@ def test_any_answer_gets_a_judgement(
     ranges: dict[int, tuple[int, int]], features: dict[str, tuple[int, int]], error: int
 ) -> None:
     levels = {name: high for name, (_, high) in features.items()}
-    guess = identify_release(
+    inference = identify_release(
         ranges, supported_features=features, finalized_features=levels, error_code=error
     )
-    assert not guess.lines or error
+    assert not inference.lines or error
 
 
 @given(REAL, RANGES)
@@ -38,10 +43,10 @@ def test_a_list_that_was_tampered_with_is_never_taken_for_a_wrong_release(
     real: dict[int, tuple[int, int]], other: dict[int, tuple[int, int]]
 ) -> None:
     mixed = {**real, **{key: range_ for key, range_ in other.items() if key in real}}
-    guess = identify_release(mixed)
-    for candidate in guess.candidates:
-        if not candidate.circumstances:
-            listed = ranges_of(candidate.patches[0], candidate.mode)
+    inference = identify_release(mixed)
+    for candidate in inference.candidates:
+        if not candidate.conditions:
+            listed = listed_ranges(candidate.patches[0], candidate.mode)
             assert telling(as_ranges(mixed)) == telling(listed)
 
 
@@ -50,7 +55,7 @@ def test_any_brokers_can_be_held_against_the_features(
     one: dict[int, tuple[int, int]], two: dict[int, tuple[int, int]]
 ) -> None:
     assert intersect([one, two]) == intersect([two, one])
-    assert usable_features({1: Offer(one), 2: Offer(two)})
+    assert usable_features({1: BrokerSupport(one), 2: BrokerSupport(two)})
 
 
 @given(

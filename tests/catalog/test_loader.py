@@ -10,7 +10,7 @@ from rollcall.catalog.brokers import other_products as others
 from rollcall.catalog.clients import applications, libraries
 from rollcall.catalog.loader import TableError, check_fields, complain, range_from, read_table
 from rollcall.catalog.releases import api_ranges as listings
-from rollcall.catalog.releases import log_formats as log_forms
+from rollcall.catalog.releases import log_formats
 from rollcall.catalog.releases import release_lines as lines
 from rollcall.catalog.releases import vendor_builds as platforms
 
@@ -29,12 +29,12 @@ def load_all() -> None:
     libraries.build_libraries(read_table(libraries.FILE)["libraries"], keys)
     applications.build_rules(read_table(applications.FILE)["rules"])
     patches = [patch for line in known for patch in line.patches]
-    log_forms.build_forms(read_table(log_forms.FILE)["forms"], patches)
+    log_formats.build_log_formats(read_table(log_formats.FILE)["formats"], patches)
 
 
 def test_every_table_has_an_owner_and_says_how_to_read_it() -> None:
     owned = {apis.FILE, lines.FILE, listings.DEPRECATED, platforms.FILE, others.FILE}
-    owned |= {features.FILE, libraries.FILE, applications.FILE, log_forms.FILE}
+    owned |= {features.FILE, libraries.FILE, applications.FILE, log_formats.FILE}
     assert set(TABLES) == owned
     assert all(read_table(table)["about"] for table in TABLES)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from rollcall.catalog import Source, ranges_of
+from rollcall.catalog import Provenance, listed_ranges
 from rollcall.client import (
     Address,
     ApiVersionsReply,
@@ -60,7 +60,7 @@ async def test_35_10_a_broker_without_api_versions_is_tried_with_metadata_0(
         connection = await open_connection(address, QUICK)
         assert connection.versions.reply is reply
         assert connection.versions.ranges == {METADATA: (0, 0)}
-        assert connection.versions.source is Source.INFERRED
+        assert connection.versions.provenance is Provenance.INFERRED
         assert connection.version_for(METADATA) == 0
         await connection.close()
     assert [(n, r.api_key) for n, r in broker.requests] == [(1, API_VERSIONS), (2, METADATA)]
@@ -71,9 +71,9 @@ async def test_35_10_the_table_of_the_configured_release_is_used() -> None:
     config = ClientConfig(request_timeout=1, release="0.10.0")
     async with running(broker) as [address]:
         connection = await open_connection(address, config)
-        assert connection.versions.source is Source.CONFIGURED
-        assert connection.versions.ranges == ranges_of("0.10.0")
-        assert connection.version_for(METADATA) == ranges_of("0.10.0")[METADATA].high
+        assert connection.versions.provenance is Provenance.CONFIGURED
+        assert connection.versions.ranges == listed_ranges("0.10.0")
+        assert connection.version_for(METADATA) == listed_ranges("0.10.0")[METADATA].high
         await connection.close()
 
 
@@ -143,7 +143,7 @@ async def test_35_10_a_release_is_not_assumed_for_a_broker_that_answers() -> Non
     async with running(ScriptedBroker()) as [address]:
         connection = await open_connection(address, ClientConfig(release="0.9.0"))
         await connection.close()
-    assert connection.versions.source is Source.REPORTED
+    assert connection.versions.provenance is Provenance.REPORTED
     assert connection.versions.ranges == RELEASED_RANGES
 
 

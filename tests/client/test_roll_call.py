@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from rollcall.catalog import Source, ranges_of
+from rollcall.catalog import Provenance, listed_ranges
 from rollcall.client import (
     Address,
     AdminClient,
@@ -45,7 +45,7 @@ async def test_885_2_every_broker_speaks_for_itself_only() -> None:
     brokers = [
         ScriptedBroker(id=1, software=("Kafka", "4.3.0"), start_time_ms=11),
         ScriptedBroker(id=2, software=("rollcall", "0.1"), ranges=KIP_RANGES, speaks=KIP),
-        ScriptedBroker(id=3, ranges=ranges_of("3.9")),
+        ScriptedBroker(id=3, ranges=listed_ranges("3.9")),
     ]
     async with running(*brokers) as [address, *_]:
         calls = await call(address)
@@ -110,17 +110,17 @@ async def test_885_3_what_a_broker_says_of_itself_is_kept_as_it_came(
     async with running(ScriptedBroker(software=software)) as [address]:
         [row] = (await call(address)).rows
     assert (row.identity.name, row.identity.version) == software
-    assert row.identity.source is Source.REPORTED
+    assert row.identity.provenance is Provenance.REPORTED
 
 
 async def test_885_4_a_silent_broker_is_inferred_as_candidates_and_never_as_a_fact() -> None:
-    broker = ScriptedBroker(ranges=ranges_of("3.0"))
+    broker = ScriptedBroker(ranges=listed_ranges("3.0"))
     async with running(broker) as [address]:
         [row] = (await call(address)).rows
     assert (row.identity.name, row.identity.version) == (None, None)
-    assert row.identity.source is Source.INFERRED
-    assert row.identity.guess is not None
-    assert row.identity.guess.lines == ("3.0",)
+    assert row.identity.provenance is Provenance.INFERRED
+    assert row.identity.inference is not None
+    assert row.identity.inference.lines == ("3.0",)
     assert [str(release) for release in row.releases] == ["3.0"]
 
 
@@ -136,9 +136,9 @@ async def test_885_4_a_broker_without_api_versions_is_inferred_from_that(
 
     async with running(Old(ranges={METADATA: (0, 0)})) as [address]:
         [row] = (await call(address)).rows
-    assert row.identity.source is Source.INFERRED
-    assert row.identity.guess is not None
-    assert set(row.identity.guess.lines) == lines
+    assert row.identity.provenance is Provenance.INFERRED
+    assert row.identity.inference is not None
+    assert set(row.identity.inference.lines) == lines
 
 
 async def test_885_4_a_release_from_the_settings_is_marked_as_configured() -> None:
@@ -149,7 +149,7 @@ async def test_885_4_a_release_from_the_settings_is_marked_as_configured() -> No
     config = ClientConfig(release="0.8.2", request_timeout=1)
     async with running(Old(ranges={METADATA: (0, 0)})) as [address]:
         [row] = (await call(address, config)).rows
-    assert row.identity.source is Source.CONFIGURED
+    assert row.identity.provenance is Provenance.CONFIGURED
     assert row.identity.version == "0.8.2"
 
 
@@ -158,8 +158,8 @@ async def test_885_4_a_broker_that_does_not_answer_has_nothing() -> None:
     async with running(good) as [address]:
         good.nodes = [(7, await unused_address(), None, 12345)]
         [row] = (await call(address)).rows
-    assert row.identity.source is Source.MISSING
-    assert (row.identity.name, row.identity.version, row.identity.guess) == (None, None, None)
+    assert row.identity.provenance is Provenance.MISSING
+    assert (row.identity.name, row.identity.version, row.identity.inference) == (None, None, None)
     assert row.start_time_ms == 0  # another broker's word is not its own
     assert row.node.start_time_ms == 12345
 
@@ -172,13 +172,13 @@ async def test_536_4_the_start_time_is_the_brokers_own_word() -> None:
         calls = await call(address)
     assert [row.start_time_ms for row in calls.rows] == [1000, 2000]
     assert calls.rows[0].start_times() == {1: 1000, 2: 1999}
-    assert [row.start_time_source for row in calls.rows] == [Source.REPORTED] * 2
+    assert [row.start_time_provenance for row in calls.rows] == [Provenance.REPORTED] * 2
 
 
 async def test_536_4_a_start_before_1970_is_none() -> None:
     async with running(ScriptedBroker(start_time_ms=-1)) as [address]:
         [row] = (await call(address)).rows
-    assert (row.start_time_ms, row.start_time_source) == (0, Source.MISSING)
+    assert (row.start_time_ms, row.start_time_provenance) == (0, Provenance.MISSING)
     assert row.start_times() == {}
 
 
@@ -264,7 +264,7 @@ async def test_random_answers_are_rows_with_trouble_and_nothing_else() -> None:
             return bytes(bad)
 
     good = ScriptedBroker(id=1000, software=("Kafka", "4.3.0"))
-    mutating = [Mutating(id=i, seed=i, ranges=ranges_of("3.9")) for i in range(120)]
+    mutating = [Mutating(id=i, seed=i, ranges=listed_ranges("3.9")) for i in range(120)]
     async with running(good, *mutating) as [address, *_]:
         calls = await call(address)
     assert len(calls.rows) == 121

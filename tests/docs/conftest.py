@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rollcall.catalog import ranges_of
+from rollcall.catalog import listed_ranges
 from tests.broker.running import ROLLCALL, RunningCluster, running_cluster
 
 FIRST_PORTS = {"PLAINTEXT": 19092, "KIP": 19192, "http": 19292}
@@ -37,7 +37,7 @@ STAND_INS = {
 """What is there instead of what a reader has."""
 
 OWNERS = "principal,client_id,owner\nUser:svc-legacy,*,legacy\n"
-ANSWER = json.dumps({key: list(pair) for key, pair in ranges_of("3.9").items()})
+ANSWER = json.dumps({key: list(pair) for key, pair in listed_ranges("3.9").items()})
 """Files that a reader has."""
 
 SECONDS = 240

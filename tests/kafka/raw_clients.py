@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from rollcall.catalog import known_apis, ranges_of
+from rollcall.catalog import known_apis, listed_ranges
 from rollcall.protocol.dialects import Dialect
 from rollcall.protocol.framing import frame
 from rollcall.protocol.headers import write_request
@@ -55,7 +55,7 @@ class RawClient:
 
 def raw_clients(release: str, schemas: Dialect) -> Iterator[RawClient]:
     """One for each version that clients may send to a release."""
-    for key, range_ in ranges_of(release).items():
+    for key, range_ in listed_ranges(release).items():
         if known_apis()[key].inter_broker or key in SASL:
             continue
         for version in range(range_.low, range_.high + 1):

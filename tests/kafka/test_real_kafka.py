@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rollcall import __version__
-from rollcall.catalog import Mode, Source, differences, line_of, ranges_of
+from rollcall.catalog import Mode, Provenance, differences, listed_ranges, release_line
 from rollcall.client import (
     Address,
     AdminClient,
@@ -66,11 +66,11 @@ async def test_885_4_every_broker_is_inferred_as_what_it_is(
     calls = await call(cluster)
     assert [row.node.id for row in calls.rows] == list(cluster.releases)
     for row in calls.rows:
-        assert row.identity.source is Source.INFERRED
+        assert row.identity.provenance is Provenance.INFERRED
         assert (row.identity.name, row.identity.version) == (None, None)
-        assert row.identity.guess is not None
-        assert row.identity.guess.lines == (line_of(cluster.releases[row.node.id]).name,)
-        assert row.identity.guess.mode is mode
+        assert row.identity.inference is not None
+        assert row.identity.inference.lines == (release_line(cluster.releases[row.node.id]).name,)
+        assert row.identity.inference.mode is mode
         assert row.start_time_ms == 0
 
 
@@ -80,8 +80,8 @@ async def test_the_tables_list_what_real_brokers_list(
 ) -> None:
     cluster: Cluster = request.getfixturevalue(name)
     for row in (await call(cluster)).rows:
-        mode = row.identity.guess.mode if row.identity.guess else None
-        expected = ranges_of(cluster.releases[row.node.id], mode)
+        mode = row.identity.inference.mode if row.identity.inference else None
+        expected = listed_ranges(cluster.releases[row.node.id], mode)
         assert differences(row.ranges, expected) == ()
 
 
@@ -135,15 +135,15 @@ async def test_35_10_brokers_before_0_10_are_asked_with_metadata_0(
     assert row.node.address == cluster.bootstrap[0]
     assert row.versions is not None
     assert row.versions.reply is reply
-    assert row.identity.guess is not None
-    assert set(row.identity.guess.lines) == lines
+    assert row.identity.inference is not None
+    assert set(row.identity.inference.lines) == lines
 
 
 async def test_35_10_the_release_in_the_settings_is_used(kafka_0_9: Cluster) -> None:
     [row] = (await call(kafka_0_9, ClientConfig(release="0.9.0"))).rows
-    assert row.identity.source is Source.CONFIGURED
+    assert row.identity.provenance is Provenance.CONFIGURED
     assert row.identity.version == "0.9.0"
-    assert row.ranges == ranges_of("0.9.0")
+    assert row.ranges == listed_ranges("0.9.0")
 
 
 async def test_536_5_released_kafka_tells_no_start_time(kraft_cluster: Cluster) -> None:
@@ -208,8 +208,8 @@ async def test_tls(secured: Secured) -> None:
     async with AdminClient([secured.tls], ClientConfig(tls=tls)) as client:
         [row] = (await roll_call(client)).rows
     assert row.answered
-    assert row.identity.guess is not None
-    assert row.identity.guess.lines == ("4.3",)
+    assert row.identity.inference is not None
+    assert row.identity.inference.lines == ("4.3",)
 
 
 async def test_a_listener_that_was_mistaken_is_told_with_a_hint(secured: Secured) -> None:
@@ -235,7 +235,9 @@ def test_35_7_the_broker_in_the_way_of_a_feature_is_named(zookeeper_cluster: Clu
     found = json.loads(rollcall("features", first(zookeeper_cluster), "--json").stdout)
     describe = next(f for f in found["features"] if f["id"] == "describe-cluster")
     assert describe["usable"] == "no"
-    assert [(one["broker"], one["api_key"]) for one in describe["obstacles"]] == [(1, 60)]
+    assert [(one["broker"], one["api_key"]) for one in describe["missing_requirements"]] == [
+        (1, 60)
+    ]
 
 
 def test_a_release_is_held_against_a_broker(kafka_3_9: Cluster) -> None:

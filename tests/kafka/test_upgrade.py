@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from rollcall.catalog import ranges_of
+from rollcall.catalog import listed_ranges
 from rollcall.protocol.dialects import Dialect
 from tests.kafka.brokers import Machine, Process
 from tests.kafka.client_programs import SECONDS
@@ -238,7 +238,7 @@ def test_u02_join_group_0_and_1_are_all_that_4_0_1_took_back(
 
 def test_u03_produce_0_to_2_is_listed_and_refused(tables: Path, after: dict[str, Works]) -> None:
     said = verdicts(tables, "new", "4.0.0")
-    assert ranges_of("4.0.0")[PRODUCE].low == 0
+    assert listed_ranges("4.0.0")[PRODUCE].low == 0
     for version in range(3):
         assert said[f"raw-Produce-{version}"] == "breaks"
         assert not after["4.0.0"][f"raw-Produce-{version}"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rollcall.catalog import Release, accepts, ranges_of
+from rollcall.catalog import Release, accepts, listed_ranges
 from rollcall.loggen.fleet import (
     MISBEHAVING,
     RELEASES,
@@ -52,7 +52,7 @@ def test_a_pinned_client_neither_asks_nor_tells_a_name() -> None:
             script = script_for(client, Release.parse("3.9.1"))
             assert script.named_from is None
             assert all(step.key != API_VERSIONS for step in script.steps)
-            spoken = ranges_of(client.pin)
+            spoken = listed_ranges(client.pin)
             assert all(step.version <= spoken[step.key].high for step in script.steps)
 
 

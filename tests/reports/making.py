@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from rollcall.catalog import api_named, ranges_of
+from rollcall.catalog import api_named, listed_ranges
 from rollcall.tables.columns import FORMS, TABLES
 from rollcall.tables.folder import make_tables
 from rollcall.tables.manifests import Counts, Kind, Manifest, Part, file_name
@@ -192,5 +192,5 @@ class Made:
 def _ranges(release: str) -> list[dict[str, int]]:
     return [
         {"api_key": key, "min_version": range_.low, "max_version": range_.high}
-        for key, range_ in ranges_of(release).items()
+        for key, range_ in listed_ranges(release).items()
     ]

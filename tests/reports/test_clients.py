@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rollcall.catalog import Source
+from rollcall.catalog import Provenance
 from rollcall.reports import Client, Clients, Question, clients
 from rollcall.reports.timeline import versions_over_time
 from tests.reports.making import Made, hour
@@ -86,7 +86,7 @@ def test_k04_a_nameless_row_takes_the_one_name_told_within_a_day(tmp_path: Path)
     assert (found.software, found.versions, found.named) == (
         "apache-kafka-java",
         ("3.9.0",),
-        Source.REPORTED,
+        Provenance.REPORTED,
     )
 
 
@@ -136,9 +136,9 @@ def test_k04_forwarded_lines_neither_take_nor_give_a_name(tmp_path: Path) -> Non
 
 def test_k05_the_version_of_an_application_is_not_taken_for_the_librarys(tmp_path: Path) -> None:
     found = only(listed(tmp_path, Made().use("Fetch", 11, "ClickHouse v24.8.1.1-stable")))
-    guess = found.guess("v24.8.1.1-stable")
-    assert guess is not None
-    assert (guess.library, guess.candidates[0].engine_version) == ("clickhouse", None)
+    inference = found.inference("v24.8.1.1-stable")
+    assert inference is not None
+    assert (inference.library, inference.candidates[0].engine_version) == ("clickhouse", None)
 
 
 def test_k06_the_line_of_api_versions_counts_for_the_name_in_its_body(tmp_path: Path) -> None:

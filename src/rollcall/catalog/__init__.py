@@ -17,7 +17,7 @@ In reading order:
     listings      what a release lists, accepts and marks deprecated
     fits          every list that a release may show, and what explains it
     others        brokers that are not Apache Kafka
-    guess         the values of a judgement about a broker
+    inference         the values of a judgement about a broker
     strange       a list that fits no release
     identify      which release is this broker
     identity      what a broker is, and where that came from
@@ -31,87 +31,103 @@ In reading order:
 """
 
 from rollcall.catalog.apis import Api, Mode, api_name, api_named, api_names, api_rows, known_apis
-from rollcall.catalog.brokers.fingerprints import Circumstance
-from rollcall.catalog.brokers.identify import identify_release, identify_unanswered
+from rollcall.catalog.brokers.fingerprints import BrokerCondition
+from rollcall.catalog.brokers.identify import identify_release, identify_without_api_versions
 from rollcall.catalog.brokers.identity import BrokerIdentity, identify_broker
-from rollcall.catalog.brokers.other_products import OtherCandidate
+from rollcall.catalog.brokers.other_products import OtherProduct
 from rollcall.catalog.brokers.result import (
-    Candidate,
+    BrokerKind,
+    ClosestRelease,
     Evidence,
-    NextBest,
-    ReleaseGuess,
-    Sign,
-    Verdict,
+    EvidenceKind,
+    LineCandidate,
+    ReleaseInference,
 )
 from rollcall.catalog.clients.applications import application_of, application_rules
-from rollcall.catalog.clients.compatibility import Lack, Outlook, Risk, known_versions, outlook
-from rollcall.catalog.clients.identify import Clue, LibraryCandidate, LibraryGuess, identify_library
+from rollcall.catalog.clients.compatibility import (
+    LibraryCompatibility,
+    Risk,
+    RiskReason,
+    known_api_versions,
+    library_compatibility,
+)
+from rollcall.catalog.clients.identify import (
+    LibraryCandidate,
+    LibraryEvidence,
+    LibraryInference,
+    identify_library,
+)
 from rollcall.catalog.clients.libraries import Library, engine_of, known_libraries, parse_version
 from rollcall.catalog.features import (
+    BrokerSupport,
     Feature,
-    FeatureVerdict,
-    Obstacle,
-    Offer,
+    FeatureResult,
+    MissingRequirement,
     Usable,
     known_features,
     usable_features,
 )
 from rollcall.catalog.loader import CatalogError, TableError
-from rollcall.catalog.provenance import Source
+from rollcall.catalog.provenance import Provenance
 from rollcall.catalog.ranges import Difference, Range, Ranges, as_ranges, differences, intersect
 from rollcall.catalog.releases.api_ranges import (
     Acceptance,
     acceptance,
     accepted_ranges,
     accepts,
-    first_listed,
+    first_line_listing,
     is_deprecated,
-    is_known,
-    line_of,
+    is_known_release,
     listed,
+    listed_ranges,
     newest,
-    ranges_of,
+    release_line,
 )
-from rollcall.catalog.releases.log_formats import LogForm, known_log_forms, log_form, log_form_of
-from rollcall.catalog.releases.release import Line, Release, UnknownReleaseError
-from rollcall.catalog.releases.release_lines import known_lines, metadata_versions
+from rollcall.catalog.releases.log_formats import (
+    LogFormat,
+    known_log_formats,
+    log_format,
+    log_format_of,
+)
+from rollcall.catalog.releases.release import Release, ReleaseLine, UnknownReleaseError
+from rollcall.catalog.releases.release_lines import known_release_lines, metadata_versions
 from rollcall.catalog.releases.vendor_builds import apache_line
 
 __all__ = [
     "Acceptance",
     "Api",
+    "BrokerCondition",
     "BrokerIdentity",
-    "Candidate",
+    "BrokerKind",
+    "BrokerSupport",
     "CatalogError",
-    "Circumstance",
-    "Clue",
+    "ClosestRelease",
     "Difference",
     "Evidence",
+    "EvidenceKind",
     "Feature",
-    "FeatureVerdict",
-    "Lack",
+    "FeatureResult",
     "Library",
     "LibraryCandidate",
-    "LibraryGuess",
-    "Line",
-    "LogForm",
+    "LibraryCompatibility",
+    "LibraryEvidence",
+    "LibraryInference",
+    "LineCandidate",
+    "LogFormat",
+    "MissingRequirement",
     "Mode",
-    "NextBest",
-    "Obstacle",
-    "Offer",
-    "OtherCandidate",
-    "Outlook",
+    "OtherProduct",
+    "Provenance",
     "Range",
     "Ranges",
     "Release",
-    "ReleaseGuess",
+    "ReleaseInference",
+    "ReleaseLine",
     "Risk",
-    "Sign",
-    "Source",
+    "RiskReason",
     "TableError",
     "UnknownReleaseError",
     "Usable",
-    "Verdict",
     "acceptance",
     "accepted_ranges",
     "accepts",
@@ -125,28 +141,28 @@ __all__ = [
     "as_ranges",
     "differences",
     "engine_of",
-    "first_listed",
+    "first_line_listing",
     "identify_broker",
     "identify_library",
     "identify_release",
-    "identify_unanswered",
+    "identify_without_api_versions",
     "intersect",
     "is_deprecated",
-    "is_known",
+    "is_known_release",
+    "known_api_versions",
     "known_apis",
     "known_features",
     "known_libraries",
-    "known_lines",
-    "known_log_forms",
-    "known_versions",
-    "line_of",
+    "known_log_formats",
+    "known_release_lines",
+    "library_compatibility",
     "listed",
-    "log_form",
-    "log_form_of",
+    "listed_ranges",
+    "log_format",
+    "log_format_of",
     "metadata_versions",
     "newest",
-    "outlook",
     "parse_version",
-    "ranges_of",
+    "release_line",
     "usable_features",
 ]

@@ -16,8 +16,8 @@ from typing import Generic, TypeVar
 from rollcall.catalog.apis import Api, Mode, known_apis
 from rollcall.catalog.loader import Row, check_fields, complain, read_table
 from rollcall.catalog.ranges import Range, Ranges, as_ranges, intersect
-from rollcall.catalog.releases.release import Line
-from rollcall.catalog.releases.release_lines import known_lines
+from rollcall.catalog.releases.release import ReleaseLine
+from rollcall.catalog.releases.release_lines import known_release_lines
 
 FILE = "features.json"
 ANY_HIGHER = 32767
@@ -42,7 +42,7 @@ class Feature:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class BrokerSupport:
     """What one broker offers."""
 
     ranges: Mapping[int, tuple[int, int]]
@@ -59,7 +59,7 @@ class Usable(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Obstacle(Generic[B]):
+class MissingRequirement(Generic[B]):
     """One broker that lacks one thing: an API's versions, a finalized level or an extension."""
 
     broker: B
@@ -71,15 +71,15 @@ class Obstacle(Generic[B]):
 
 
 @dataclass(frozen=True, slots=True)
-class FeatureVerdict(Generic[B]):
+class FeatureResult(Generic[B]):
     feature: Feature
     usable: Usable
-    obstacles: tuple[Obstacle[B], ...] = ()
+    missing: tuple[MissingRequirement[B], ...] = ()
 
 
 def usable_features(
-    offers: Mapping[B, Offer], wanted: Sequence[Feature] | None = None
-) -> tuple[FeatureVerdict[B], ...]:
+    offers: Mapping[B, BrokerSupport], wanted: Sequence[Feature] | None = None
+) -> tuple[FeatureResult[B], ...]:
     """Every feature (or those wanted) on a cluster of these brokers."""
     if not offers:
         return ()
@@ -90,7 +90,7 @@ def usable_features(
     )
 
 
-def _judge(feature: Feature, offers: Mapping[B, Offer], common: Ranges) -> FeatureVerdict[B]:
+def _judge(feature: Feature, offers: Mapping[B, BrokerSupport], common: Ranges) -> FeatureResult[B]:
     obstacles = (
         *_missing_versions(feature, offers, common),
         *_missing_levels(feature, offers),
@@ -98,12 +98,12 @@ def _judge(feature: Feature, offers: Mapping[B, Offer], common: Ranges) -> Featu
     )
     untold = feature.levels and all(offer.finalized is None for offer in offers.values())
     usable = Usable.NO if obstacles else Usable.UNKNOWN if untold else Usable.YES
-    return FeatureVerdict(feature, usable, obstacles)
+    return FeatureResult(feature, usable, obstacles)
 
 
 def _missing_versions(
-    feature: Feature, offers: Mapping[B, Offer], common: Ranges
-) -> Iterator[Obstacle[B]]:
+    feature: Feature, offers: Mapping[B, BrokerSupport], common: Ranges
+) -> Iterator[MissingRequirement[B]]:
     for key, needed in feature.needs.items():
         if key in common and common[key].overlap(needed):
             continue
@@ -111,16 +111,18 @@ def _missing_versions(
         without = [b for b, range_ in offered.items() if not (range_ and range_.overlap(needed))]
         # each broker alone will do, yet they share no version: then all of them are named
         for broker in without or offers:
-            yield Obstacle(broker, api_key=key, needed=needed, offered=offered[broker])
+            yield MissingRequirement(broker, api_key=key, needed=needed, offered=offered[broker])
 
 
-def _missing_levels(feature: Feature, offers: Mapping[B, Offer]) -> Iterator[Obstacle[B]]:
+def _missing_levels(
+    feature: Feature, offers: Mapping[B, BrokerSupport]
+) -> Iterator[MissingRequirement[B]]:
     """Levels belong to the cluster, but a broker that lags behind may tell an older one."""
     for name, level in feature.levels.items():
         for broker, offer in offers.items():
             if offer.finalized is not None and offer.finalized.get(name, 0) < level:
                 told = offer.finalized.get(name, 0)
-                yield Obstacle(
+                yield MissingRequirement(
                     broker,
                     level=name,
                     needed=Range(level, ANY_HIGHER),
@@ -128,21 +130,23 @@ def _missing_levels(feature: Feature, offers: Mapping[B, Offer]) -> Iterator[Obs
                 )
 
 
-def _missing_extensions(feature: Feature, offers: Mapping[B, Offer]) -> Iterator[Obstacle[B]]:
+def _missing_extensions(
+    feature: Feature, offers: Mapping[B, BrokerSupport]
+) -> Iterator[MissingRequirement[B]]:
     if feature.extension:
         for broker, offer in offers.items():
             if feature.extension not in offer.extensions:
-                yield Obstacle(broker, extension=feature.extension)
+                yield MissingRequirement(broker, extension=feature.extension)
 
 
 @cache
 def known_features() -> tuple[Feature, ...]:
     """The features that the catalog knows, by the release that brought them."""
-    return build_features(read_table(FILE)["features"], known_lines(), known_apis())
+    return build_features(read_table(FILE)["features"], known_release_lines(), known_apis())
 
 
 def build_features(
-    rows: Sequence[Row], known: Sequence[Line], apis: Mapping[int, Api]
+    rows: Sequence[Row], known: Sequence[ReleaseLine], apis: Mapping[int, Api]
 ) -> tuple[Feature, ...]:
     keys = {api.name: api.key for api in apis.values()}
     built: list[Feature] = []
@@ -168,7 +172,7 @@ def build_features(
     return tuple(built)
 
 
-def _first_line(feature: Feature, known: Sequence[Line]) -> str | None:
+def _first_line(feature: Feature, known: Sequence[ReleaseLine]) -> str | None:
     for line in known:
         for mode, listed in line.listings[-1].listed.items():
             ranges = {**listed, **line.telemetry}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Source(StrEnum):
+class Provenance(StrEnum):
     REPORTED = "reported"
     """The broker or the client said so itself."""
     INFERRED = "inferred"

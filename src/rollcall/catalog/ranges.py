@@ -52,14 +52,14 @@ class Difference:
     """One API in which two lists differ; None where a list lacks it."""
 
     api_key: int
-    seen: Range | None
+    observed: Range | None
     expected: Range | None
 
 
 def differences(
-    seen: Mapping[int, tuple[int, int]], expected: Mapping[int, tuple[int, int]]
+    observed: Mapping[int, tuple[int, int]], expected: Mapping[int, tuple[int, int]]
 ) -> tuple[Difference, ...]:
-    left, right = as_ranges(seen), as_ranges(expected)
+    left, right = as_ranges(observed), as_ranges(expected)
     return tuple(
         Difference(key, left.get(key), right.get(key))
         for key in sorted(left.keys() | right.keys())

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from rollcall.catalog import line_of
+from rollcall.catalog import release_line
 from rollcall.errors import ConfigError
 from rollcall.protocol.dialects import RELEASED, dialect
 from rollcall.protocol.framing import DEFAULT_MAX_FRAME_BYTES
@@ -125,7 +125,7 @@ class ClientConfig:
             if isinstance(value, int | float) and not value > 0:  # nan is no number either
                 raise ConfigError(f"{each.name} is {value}", hint="use a number above 0")
         if self.release is not None:
-            line_of(self.release)
+            release_line(self.release)
         known = {api.name for api in dialect(RELEASED).apis.values()}
         if strange := sorted(self.avoid.keys() - known):
             raise ConfigError(

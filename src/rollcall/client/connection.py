@@ -11,7 +11,7 @@ from __future__ import annotations
 import ssl
 from dataclasses import dataclass
 
-from rollcall.catalog import Range, Source, ranges_of
+from rollcall.catalog import Provenance, Range, listed_ranges
 from rollcall.client.addresses import Address
 from rollcall.client.authentication import authenticate
 from rollcall.client.config import ClientConfig
@@ -161,8 +161,8 @@ class _Opening:
 
     def _assumed(self, reply: ApiVersionsReply) -> BrokerVersions:
         if self.config.release is None:
-            return BrokerVersions({METADATA: Range(0, 0)}, Source.INFERRED, reply)
-        return BrokerVersions(ranges_of(self.config.release), Source.CONFIGURED, reply)
+            return BrokerVersions({METADATA: Range(0, 0)}, Provenance.INFERRED, reply)
+        return BrokerVersions(listed_ranges(self.config.release), Provenance.CONFIGURED, reply)
 
     async def _transport(self) -> ClientTransport:
         frames = FrameReader(self.config.max_frame_bytes)

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 from rollcall.catalog import (
     BrokerIdentity,
+    Provenance,
     Range,
     Release,
-    ReleaseGuess,
-    Source,
+    ReleaseInference,
     UnknownReleaseError,
     identify_broker,
     identify_release,
-    identify_unanswered,
+    identify_without_api_versions,
 )
 from rollcall.client.admin import AdminClient
 from rollcall.client.cluster import ClusterDescription, Node, cluster_id_of
@@ -30,7 +30,7 @@ from rollcall.client.errors import ClientError, FailureKind, RequestTimeoutError
 from rollcall.client.versions import ApiVersionsReply, BrokerVersions
 
 NO_ID = -1
-UNKNOWN = BrokerIdentity(Source.MISSING)
+UNKNOWN = BrokerIdentity(Provenance.MISSING)
 NOTHING: Mapping[int, Range] = {}
 
 
@@ -74,8 +74,8 @@ class BrokerRow:
         return dict(self.responses.start_times()) if self.responses else {}
 
     @property
-    def start_time_source(self) -> Source:
-        return Source.REPORTED if self.start_time_ms else Source.MISSING
+    def start_time_provenance(self) -> Provenance:
+        return Provenance.REPORTED if self.start_time_ms else Provenance.MISSING
 
     @property
     def ranges(self) -> Mapping[int, Range]:
@@ -87,7 +87,7 @@ class BrokerRow:
         try:
             if self.identity.version is not None:
                 return (Release.parse(self.identity.version),)
-            lines = self.identity.guess.lines if self.identity.guess else ()
+            lines = self.identity.inference.lines if self.identity.inference else ()
             return tuple(Release.parse(line) for line in lines)
         except UnknownReleaseError:
             return ()
@@ -202,14 +202,14 @@ def _identity(responses: ClusterResponses, release: str | None) -> BrokerIdentit
     return identify_broker(
         *responses.software,
         configured=release if old else None,
-        guess=infer_release(versions),
+        inference=infer_release(versions),
     )
 
 
-def infer_release(versions: BrokerVersions) -> ReleaseGuess:
+def infer_release(versions: BrokerVersions) -> ReleaseInference:
     """What the broker's list says about its release."""
     if versions.reply is not ApiVersionsReply.ANSWERED:
-        return identify_unanswered(closed=versions.reply is ApiVersionsReply.CLOSED)
+        return identify_without_api_versions(closed=versions.reply is ApiVersionsReply.CLOSED)
     return identify_release(
         versions.ranges,
         supported_features=versions.supported_features,

@@ -12,7 +12,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-from rollcall.catalog import Range, Source
+from rollcall.catalog import Provenance, Range
 from rollcall.client.errors import UnsupportedError
 from rollcall.protocol.dialects import ApiSpec
 from rollcall.protocol.versions import VersionRange
@@ -44,7 +44,7 @@ class BrokerVersions:
     """What the broker at the other end of one connection can do, and how we know."""
 
     ranges: Mapping[int, Range]
-    source: Source = Source.REPORTED
+    provenance: Provenance = Provenance.REPORTED
     reply: ApiVersionsReply = ApiVersionsReply.ANSWERED
     api_versions: int | None = None
     """The version in which ApiVersions was answered."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rollcall.catalog import Mode, Release, line_of, ranges_of
+from rollcall.catalog import Mode, Release, listed_ranges, release_line
 from rollcall.loggen.layouts import Field, layout_of
 
 # One character each, which no other part of a body holds; Spark puts the value in its place.
@@ -57,7 +57,7 @@ def body(message: str, situation: Situation) -> str:
 
 def api_versions_refused(situation: Situation) -> str:
     """The answer to an ApiVersions that is too new: layout 0, and from 2.4 on the own range."""
-    own = ranges_of(situation.release)[18]
+    own = listed_ranges(situation.release)[18]
     entries = [(18, own.low, own.high)] if situation.release >= Release((2, 4)) else []
     if situation.as_json:
         listed = [{"apiKey": k, "minVersion": a, "maxVersion": b} for k, a, b in entries]
@@ -108,7 +108,7 @@ class _Writer:
         if what == "asked":
             return len(self.at.topics) if self.at.asked is None else self.at.asked
         if what == "apis":
-            return len(ranges_of(self.at.release))
+            return len(listed_ranges(self.at.release))
         return {
             "topics": len(self.at.topics),
             "partitions": self.at.partitions,
@@ -142,7 +142,7 @@ class _Writer:
 
     @property
     def api(self) -> tuple[int, int, int]:
-        key, versions = [*ranges_of(self.at.release).items()][self.index["apis"]]
+        key, versions = [*listed_ranges(self.at.release).items()][self.index["apis"]]
         return key, versions.low, versions.high
 
     def text(self, value: str) -> str:
@@ -185,7 +185,7 @@ class _Writer:
     def supported(self) -> str | None:
         features = [
             {"name": name, "minVersion": versions.low, "maxVersion": versions.high}
-            for name, versions in line_of(self.at.release).features.items()
+            for name, versions in release_line(self.at.release).features.items()
             if versions.low > 0 or self.at.version >= 4
         ]
         return _compact(features) if features and self.at.as_json else None
@@ -193,7 +193,7 @@ class _Writer:
     def finalized(self) -> str | None:
         features = [
             {"name": name, "maxVersionLevel": versions.high, "minVersionLevel": versions.high}
-            for name, versions in line_of(self.at.release).features.items()
+            for name, versions in release_line(self.at.release).features.items()
             if name != "kraft.version"
         ]
         return _compact(features) if features and self.at.as_json else None
@@ -201,7 +201,7 @@ class _Writer:
     def epoch(self) -> str | None:
         if not self.at.as_json:
             return None
-        return "0" if line_of(self.at.release).main is Mode.ZOOKEEPER else OFFSET
+        return "0" if release_line(self.at.release).main is Mode.ZOOKEEPER else OFFSET
 
 
 def _compact(value: Any) -> str:

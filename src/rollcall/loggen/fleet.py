@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rollcall.catalog import Release, known_log_forms
+from rollcall.catalog import Release, known_log_formats
 from rollcall.errors import ConfigError
 from rollcall.loggen.bodies import Neighbour
 
@@ -181,7 +181,7 @@ def releases_of(form: str) -> Sequence[str]:
     if form not in RELEASES:
         raise ConfigError(
             f"there is no form {form!r} of the request log",
-            hint=f"use one of {', '.join(known_log_forms())}, or {MIXED}",
+            hint=f"use one of {', '.join(known_log_formats())}, or {MIXED}",
         )
     return RELEASES[form]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from rollcall.catalog import Release, is_deprecated, known_apis, log_form_of
+from rollcall.catalog import Release, is_deprecated, known_apis, log_format_of
 from rollcall.loggen.bodies import (
     GROUP,
     MEMBER,
@@ -37,7 +37,7 @@ class Template:
 
 
 def template(key: int, situation: Situation, *, forwarded: bool = False) -> Template:
-    form = log_form_of(situation.release).form
+    form = log_format_of(situation.release).letter
     level = LEVELS.get(form, "DEBUG")
     deprecated = form in "IJ" and is_deprecated(situation.release, key, situation.version)
     if form == "J" and deprecated:

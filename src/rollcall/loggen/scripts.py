@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from rollcall.catalog import Mode, Release, accepted_ranges, line_of, ranges_of
+from rollcall.catalog import Mode, Release, accepted_ranges, listed_ranges, release_line
 from rollcall.catalog.clients.signatures import API_VERSIONS, NAMES_FROM, Sender, senders
 from rollcall.loggen.fleet import CONTROLLER, FORWARDED, REPLICA, Client
 
@@ -90,7 +90,7 @@ def versions_for(client: Client, release: Release) -> Mapping[int, int]:
     broker = accepted_ranges(release)
     own = {key: max(found) for key, found in sender_of(client).apis.items()}
     if client.pin is not None:
-        spoken = ranges_of(client.pin)
+        spoken = listed_ranges(client.pin)
         own = {k: min(v, spoken[k].high) for k, v in own.items() if k in spoken}
     lowered = {key: min(version, broker[key].high) for key, version in own.items() if key in broker}
     return {key: v for key, v in lowered.items() if v >= broker[key].low}
@@ -108,9 +108,9 @@ def sender_of(client: Client) -> Sender:
 def _asks(client: Client, release: Release) -> Iterator[Step]:
     """ApiVersions: the highest of its own, and when that is too new, one that the broker has."""
     own = sender_of(client).apis.get(API_VERSIONS)
-    if own is None or client.pin is not None or not line_of(release).advertised:
+    if own is None or client.pin is not None or not release_line(release).advertised:
         return
-    highest = ranges_of(release)[API_VERSIONS].high
+    highest = listed_ranges(release)[API_VERSIONS].high
     if max(own) <= highest:
         yield Step(API_VERSIONS, max(own))
         return
@@ -139,8 +139,8 @@ def _last_resort(release: Release) -> tuple[Step, ...]:
 
 
 def _of_the_cluster(role: str, release: Release) -> Script:
-    kraft = line_of(release).main is Mode.KRAFT
-    broker = ranges_of(release)
+    kraft = release_line(release).main is Mode.KRAFT
+    broker = listed_ranges(release)
     if role == REPLICA:
         fetch = Step(FETCH, broker[FETCH].high, replica=True)
         epochs = (
@@ -149,7 +149,7 @@ def _of_the_cluster(role: str, release: Release) -> Script:
         return Script((), epochs + (fetch,) * 20)
     if role == CONTROLLER or not kraft:
         if kraft:
-            heartbeat = ranges_of(release, Mode.CONTROLLER)[BROKER_HEARTBEAT].high
+            heartbeat = listed_ranges(release, Mode.CONTROLLER)[BROKER_HEARTBEAT].high
             return Script((), (Step(BROKER_HEARTBEAT, heartbeat),))
         return Script((), (Step(UPDATE_METADATA, broker[UPDATE_METADATA].high),))
     return Script((), (Step(CREATE_TOPICS, broker[CREATE_TOPICS].high, forwarded=True),))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from rollcall.catalog import Release, ranges_of
+from rollcall.catalog import Release, listed_ranges
 from rollcall.catalog.clients.signatures import API_VERSIONS, NAMES_FROM
 from rollcall.loggen.fleet import Broker, Client
 from rollcall.loggen.lines import PORT_COUNT
@@ -50,7 +50,7 @@ class Truth:
             "addresses": [broker.address, broker.address_v6],
             "lines": self.lines[broker.id],
             "ranges": {
-                str(key): [it.low, it.high] for key, it in ranges_of(broker.release).items()
+                str(key): [it.low, it.high] for key, it in listed_ranges(broker.release).items()
             },
         }
 

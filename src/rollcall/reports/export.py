@@ -25,8 +25,8 @@ Row = dict[str, Any]
 
 
 def flat_client(client: Client) -> Row:
-    guesses = (client.guesses or {}).values()
-    candidates = [it.library for guess in guesses for it in guess.candidates]
+    inferences = (client.inferences or {}).values()
+    candidates = [it.library for inference in inferences for it in inference.candidates]
     return {
         "cluster": client.cluster,
         "principal": client.principal,
@@ -76,9 +76,9 @@ def flat_impact(it: ClientImpact) -> Row:
         "findings": [_flat_finding(finding) for finding in it.judgement.findings],
         "remedies": [_flat_remedy(remedy) for remedy in it.remedies],
         "below_minimum": [
-            str(outlook.minimum.version)
-            for outlook in it.judgement.outlooks.values()
-            if outlook.below_minimum and outlook.minimum
+            str(compatibility.minimum.version)
+            for compatibility in it.judgement.compatibilities.values()
+            if compatibility.below_minimum and compatibility.minimum
         ],
     }
 
@@ -181,7 +181,7 @@ def _arrow_type(arrow: Any, kind: Any) -> Any:
 
 
 def _library_source(client: Client) -> str:
-    sources = {guess.source for guess in (client.guesses or {}).values()}
+    sources = {inference.provenance for inference in (client.inferences or {}).values()}
     return str(sources.pop()) if len(sources) == 1 else "missing"
 
 
@@ -200,10 +200,10 @@ def _flat_finding(it: Finding) -> Row:
         "hosts": list(it.hosts),
         "broker_maximum": it.ceiling.maximum if it.ceiling else None,
         "broker_maximum_from": str(it.ceiling.origin) if it.ceiling else None,
-        "work": it.risk.work if it.risk else None,
-        "lack": str(it.risk.lack) if it.risk else None,
+        "work": it.risk.operation if it.risk else None,
+        "lack": str(it.risk.reason) if it.risk else None,
         "basis": it.risk.basis if it.risk else None,
-        "source": it.risk.source if it.risk else None,
+        "source": it.risk.reference if it.risk else None,
     }
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from rollcall.catalog import (
-    LibraryGuess,
+    LibraryInference,
     Ranges,
     identify_library,
     known_libraries,
@@ -76,7 +76,7 @@ def read_inventory(
             *key,
             uses=used,
             inferred_requests=row[5],
-            guesses=identify.guesses(key, used, client_ids),
+            inferences=identify.inferences(key, used, client_ids),
             hosts=hosts[:HOSTS_SHOWN],
             host_count=len(hosts),
             client_ids=client_ids,
@@ -107,27 +107,27 @@ class Identifier:
 
     def __init__(self, told: Mapping[str | None, Ranges]) -> None:
         self._told = told
-        self._reported: dict[tuple[str, str | None], LibraryGuess] = {}
-        self._inferred: dict[tuple[str | None, str | None, Versions], LibraryGuess] = {}
+        self._reported: dict[tuple[str, str | None], LibraryInference] = {}
+        self._inferred: dict[tuple[str | None, str | None, Versions], LibraryInference] = {}
         self._own_ids = [it for row in known_libraries().values() for it in row.client_ids]
 
-    def guesses(
+    def inferences(
         self, client: ClientKey, uses: Sequence[Use], client_ids: Sequence[str]
-    ) -> Mapping[str | None, LibraryGuess]:
+    ) -> Mapping[str | None, LibraryInference]:
         """The library for each software version that was told."""
         if client.software is None:
             return {None: self._infer(client.cluster, uses, client_ids)}
         versions = dict.fromkeys([use.software_version for use in uses])
         return {version: self._report(client.software, version) for version in versions}
 
-    def _report(self, name: str, version: str | None) -> LibraryGuess:
+    def _report(self, name: str, version: str | None) -> LibraryInference:
         if (name, version) not in self._reported:
             self._reported[name, version] = identify_library(name, version)
         return self._reported[name, version]
 
     def _infer(
         self, cluster: str | None, uses: Sequence[Use], client_ids: Sequence[str]
-    ) -> LibraryGuess:
+    ) -> LibraryInference:
         versions = _versions(uses)
         client_id = next(filter(self._is_default, client_ids), None)
         asked = cluster, client_id, versions

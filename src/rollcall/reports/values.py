@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
 
-from rollcall.catalog import LibraryGuess, Source
+from rollcall.catalog import LibraryInference, Provenance
 
 
 class Use(NamedTuple):
@@ -39,7 +39,7 @@ class Client:
     uses: tuple[Use, ...] = ()
     inferred_requests: int = 0
     """Requests that told no name themselves, and took the one told by those others."""
-    guesses: Mapping[str | None, LibraryGuess] | None = None
+    inferences: Mapping[str | None, LibraryInference] | None = None
     """Its library, for each software version that it told."""
     other_names: tuple[str, ...] = ()
     """Several names were told from there: it is one of these."""
@@ -55,12 +55,12 @@ class Client:
         return ClientKey(self.cluster, self.principal, self.application, self.software)
 
     @property
-    def named(self) -> Source:
+    def named(self) -> Provenance:
         """How the name is known: told, or taken from others for every one of its requests."""
         if self.software is None:
-            return Source.MISSING
+            return Provenance.MISSING
         told = self.inferred_requests < self.requests
-        return Source.REPORTED if told else Source.INFERRED
+        return Provenance.REPORTED if told else Provenance.INFERRED
 
     @cached_property
     def requests(self) -> int:
@@ -104,15 +104,15 @@ class Client:
     @cached_property
     def library(self) -> str | None:
         """The library, where only one is possible."""
-        found = {guess.library for guess in (self.guesses or {}).values()}
+        found = {inference.library for inference in (self.inferences or {}).values()}
         return found.pop() if len(found) == 1 else None
 
     @property
     def is_identified(self) -> bool:
         return self.software is not None or self.library is not None
 
-    def guess(self, software_version: str | None) -> LibraryGuess | None:
-        return (self.guesses or {}).get(software_version)
+    def inference(self, software_version: str | None) -> LibraryInference | None:
+        return (self.inferences or {}).get(software_version)
 
 
 class ClientKey(NamedTuple):

@@ -9,11 +9,11 @@ import pytest
 
 from rollcall.catalog.apis import known_apis
 from rollcall.catalog.brokers.identify import identify_release
-from rollcall.catalog.brokers.other_products import FILE, OtherCandidate, build_brokers
-from rollcall.catalog.brokers.result import Sign, Verdict
+from rollcall.catalog.brokers.other_products import FILE, OtherProduct, build_brokers
+from rollcall.catalog.brokers.result import BrokerKind, EvidenceKind
 from rollcall.catalog.loader import TableError, read_table
-from rollcall.catalog.releases.api_ranges import ranges_of
-from rollcall.catalog.releases.release_lines import known_lines
+from rollcall.catalog.releases.api_ranges import listed_ranges
+from rollcall.catalog.releases.release_lines import known_release_lines
 
 REAL = {
     row["broker"]: {int(key): tuple(pair) for key, pair in row["ranges"].items()}
@@ -22,52 +22,52 @@ REAL = {
 
 
 def test_redpanda_is_recognised_with_what_its_ranges_say_of_its_version() -> None:
-    guess = identify_release(REAL["Redpanda"])
-    assert guess.verdict is Verdict.OTHER
-    assert guess.others == (OtherCandidate("Redpanda", since="24.3"),)
-    assert guess.candidates == ()
-    assert guess.evidence[0].sign is Sign.MARKS
+    inference = identify_release(REAL["Redpanda"])
+    assert inference.kind is BrokerKind.OTHER
+    assert inference.other_products == (OtherProduct("Redpanda", since="24.3"),)
+    assert inference.candidates == ()
+    assert inference.evidence[0].kind is EvidenceKind.PRODUCT_FINGERPRINT
 
 
 def test_an_older_redpanda_is_bounded_from_above() -> None:
-    guess = identify_release({**REAL["Redpanda"], 3: (0, 7), 18: (0, 2)})
-    assert guess.others == (OtherCandidate("Redpanda", until="22.1"),)
+    inference = identify_release({**REAL["Redpanda"], 3: (0, 7), 18: (0, 2)})
+    assert inference.other_products == (OtherProduct("Redpanda", until="22.1"),)
 
 
 def test_redpanda_without_transactions_and_with_its_error_answer_is_still_redpanda() -> None:
     fewer = {key: r for key, r in REAL["Redpanda"].items() if key not in (22, 24, 25, 26, 28)}
-    assert identify_release(fewer, error_code=35).others[0].name == "Redpanda"
+    assert identify_release(fewer, error_code=35).other_products[0].name == "Redpanda"
 
 
 def test_event_hubs_is_recognised() -> None:
-    assert identify_release(REAL["Azure Event Hubs"]).others == (
-        OtherCandidate("Azure Event Hubs"),
+    assert identify_release(REAL["Azure Event Hubs"]).other_products == (
+        OtherProduct("Azure Event Hubs"),
     )
 
 
 def test_automq_is_recognised_by_its_keys_or_by_its_feature() -> None:
-    ranges = dict(ranges_of("3.9"))
+    ranges = dict(listed_ranges("3.9"))
     by_keys = identify_release({**ranges, 501: (0, 0), 600: (0, 0)})
     by_feature = identify_release(ranges, supported_features={"automq.version": (1, 6)})
-    for guess in (by_keys, by_feature):
-        assert guess.verdict is Verdict.OTHER
-        assert guess.others == (OtherCandidate("AutoMQ"),)
-        assert guess.next_best is not None
-        assert guess.next_best.line == "3.9"
+    for inference in (by_keys, by_feature):
+        assert inference.kind is BrokerKind.OTHER
+        assert inference.other_products == (OtherProduct("AutoMQ"),)
+        assert inference.closest is not None
+        assert inference.closest.line == "3.9"
 
 
 def test_brokers_with_a_documented_set_of_keys_are_candidates() -> None:
     for row in read_table(FILE)["brokers"]:
         for signs in row["one_of"]:
             if "keys" in signs:
-                guess = identify_release(dict.fromkeys(signs["keys"], (0, 1)))
-                assert guess.others == (OtherCandidate(row["name"]),)
+                inference = identify_release(dict.fromkeys(signs["keys"], (0, 1)))
+                assert inference.other_products == (OtherProduct(row["name"]),)
 
 
 def test_no_list_of_apache_kafka_carries_such_marks() -> None:
-    for line in known_lines():
+    for line in known_release_lines():
         for mode, ranges in line.listings[-1].listed.items():
-            assert identify_release(ranges).others == (), (line.name, mode)
+            assert identify_release(ranges).other_products == (), (line.name, mode)
 
 
 @pytest.mark.parametrize(
@@ -87,4 +87,4 @@ def test_a_spoilt_row_is_named_with_its_file(spoil: dict[str, Any], message: str
     rows[2] = {**rows[2], **spoil}
     with pytest.raises(TableError, match=message) as caught:
         build_brokers(rows, known_apis())
-    assert "brokers.json" in caught.value.message
+    assert "other_products.json" in caught.value.message

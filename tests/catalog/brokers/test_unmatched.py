@@ -4,12 +4,12 @@ import pytest
 
 from rollcall.catalog.apis import Mode
 from rollcall.catalog.brokers.identify import identify_release
-from rollcall.catalog.brokers.result import Sign, Verdict
-from rollcall.catalog.provenance import Source
+from rollcall.catalog.brokers.result import BrokerKind, EvidenceKind
+from rollcall.catalog.provenance import Provenance
 from rollcall.catalog.ranges import intersect
-from rollcall.catalog.releases.api_ranges import ranges_of
+from rollcall.catalog.releases.api_ranges import listed_ranges
 
-NEWEST = dict(ranges_of("4.3"))
+NEWEST = dict(listed_ranges("4.3"))
 
 
 @pytest.mark.parametrize(
@@ -23,52 +23,57 @@ NEWEST = dict(ranges_of("4.3"))
     ],
 )
 def test_what_goes_beyond_the_newest_release_is_newer(more: dict[int, tuple[int, int]]) -> None:
-    guess = identify_release({**NEWEST, **more}, supported_features={"metadata.version": (7, 31)})
-    assert guess.verdict is Verdict.NEWER
-    assert guess.newer_than == "4.3"
-    assert guess.candidates == ()
-    assert {it.sign for it in guess.evidence} <= {Sign.BEYOND, Sign.UNKNOWN_KEY}
+    inference = identify_release(
+        {**NEWEST, **more}, supported_features={"metadata.version": (7, 31)}
+    )
+    assert inference.kind is BrokerKind.NEWER
+    assert inference.newer_than == "4.3"
+    assert inference.candidates == ()
+    assert {it.kind for it in inference.evidence} <= {
+        EvidenceKind.ABOVE_NEWEST_RELEASE,
+        EvidenceKind.UNKNOWN_API,
+    }
 
 
 def test_a_newer_controller_is_newer_too() -> None:
-    guess = identify_release({**ranges_of("4.3", Mode.CONTROLLER), 18: (0, 5), 94: (0, 0)})
-    assert guess.verdict is Verdict.NEWER
+    inference = identify_release({**listed_ranges("4.3", Mode.CONTROLLER), 18: (0, 5), 94: (0, 0)})
+    assert inference.kind is BrokerKind.NEWER
 
 
 def test_an_error_that_names_a_newer_api_versions_is_newer() -> None:
-    assert identify_release({18: (0, 5)}, error_code=35).verdict is Verdict.NEWER
+    assert identify_release({18: (0, 5)}, error_code=35).kind is BrokerKind.NEWER
 
 
 def test_keys_of_a_vendor_are_not_a_newer_kafka() -> None:
-    guess = identify_release({**NEWEST, 18: (0, 5), 9000: (0, 0)})
-    assert guess.verdict is Verdict.OTHER
-    assert guess.evidence[0].api_key == 9000
+    inference = identify_release({**NEWEST, 18: (0, 5), 9000: (0, 0)})
+    assert inference.kind is BrokerKind.OTHER
+    assert inference.evidence[0].api_key == 9000
 
 
 def test_a_proxy_that_lists_the_overlap_of_two_is_not_taken_for_a_release() -> None:
-    guess = identify_release(intersect([ranges_of("3.9"), ranges_of("4.0")]))
-    assert guess.verdict is Verdict.CANNOT_TELL
-    assert guess.candidates == ()
-    assert {"3.9", "4.0"} <= set(guess.behind)
-    assert "3.8" not in guess.behind
-    assert guess.source is Source.INFERRED
+    inference = identify_release(intersect([listed_ranges("3.9"), listed_ranges("4.0")]))
+    assert inference.kind is BrokerKind.UNKNOWN
+    assert inference.candidates == ()
+    assert {"3.9", "4.0"} <= set(inference.containing_lines)
+    assert "3.8" not in inference.containing_lines
+    assert inference.provenance is Provenance.INFERRED
 
 
 def test_the_metadata_version_tells_which_release_is_behind_the_proxy() -> None:
-    overlap = intersect([ranges_of("3.9"), ranges_of("4.1")])
-    assert len(identify_release(overlap).behind) > 1
-    guess = identify_release(overlap, supported_features={"metadata.version": (7, 27)})
-    assert (guess.verdict, guess.behind) == (Verdict.CANNOT_TELL, ("4.1",))
+    overlap = intersect([listed_ranges("3.9"), listed_ranges("4.1")])
+    assert len(identify_release(overlap).containing_lines) > 1
+    inference = identify_release(overlap, supported_features={"metadata.version": (7, 27)})
+    assert (inference.kind, inference.containing_lines) == (BrokerKind.UNKNOWN, ("4.1",))
 
 
 def test_a_zookeeper_list_without_the_keys_of_zookeeper_is_behind_a_proxy() -> None:
     hidden = {
-        key: r for key, r in ranges_of("2.8", Mode.ZOOKEEPER).items() if key not in range(4, 8)
+        key: r for key, r in listed_ranges("2.8", Mode.ZOOKEEPER).items() if key not in range(4, 8)
     }
-    guess = identify_release(hidden)
-    assert guess.verdict is Verdict.CANNOT_TELL
-    assert guess.behind[0] == "2.8"
-    assert "2.7" not in guess.behind
+    inference = identify_release(hidden)
+    assert inference.kind is BrokerKind.UNKNOWN
+    assert inference.containing_lines[0] == "2.8"
+    assert "2.7" not in inference.containing_lines
 
 
 @pytest.mark.parametrize(
@@ -81,15 +86,15 @@ def test_a_zookeeper_list_without_the_keys_of_zookeeper_is_behind_a_proxy() -> N
 def test_a_short_list_such_as_our_own_nodes_have_is_no_apache_kafka(
     ranges: dict[int, tuple[int, int]],
 ) -> None:
-    guess = identify_release(ranges)
-    assert guess.verdict is Verdict.OTHER
-    assert guess.candidates == ()
-    assert guess.others == ()
+    inference = identify_release(ranges)
+    assert inference.kind is BrokerKind.OTHER
+    assert inference.candidates == ()
+    assert inference.other_products == ()
 
 
 def test_a_mix_of_versions_that_no_release_has_is_no_apache_kafka() -> None:
-    guess = identify_release({**ranges_of("2.8"), 0: (0, 13)})
-    assert guess.verdict is Verdict.OTHER
-    assert guess.evidence[0].sign is Sign.MIX
-    assert guess.next_best is not None
-    assert (guess.next_best.line, len(guess.next_best.against)) == ("2.8", 1)
+    inference = identify_release({**listed_ranges("2.8"), 0: (0, 13)})
+    assert inference.kind is BrokerKind.OTHER
+    assert inference.evidence[0].kind is EvidenceKind.UNKNOWN_COMBINATION
+    assert inference.closest is not None
+    assert (inference.closest.line, len(inference.closest.differences)) == ("2.8", 1)

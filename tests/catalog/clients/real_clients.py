@@ -15,7 +15,13 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-from rollcall.catalog import LibraryGuess, Mode, identify_library, known_libraries, ranges_of
+from rollcall.catalog import (
+    LibraryInference,
+    Mode,
+    identify_library,
+    known_libraries,
+    listed_ranges,
+)
 from tests.pipeline.parsing.reference_reader import Request, lines_of, read_line
 
 TESTS = Path(__file__).parents[2]
@@ -51,7 +57,7 @@ class RealClient:
         library = known_libraries().get(self.library)
         return library is not None and any(it.version == self.version for it in library.signatures)
 
-    def as_logged(self) -> LibraryGuess:
+    def as_logged(self) -> LibraryInference:
         return identify_library(
             *(self.told or (None, None)),
             client_id=self.client_id if self.has_default_id else None,
@@ -59,7 +65,7 @@ class RealClient:
             broker_ranges=self.broker_ranges,
         )
 
-    def by_versions(self) -> LibraryGuess:
+    def by_versions(self) -> LibraryInference:
         """As if the broker heard no names, and the application had chosen its client id."""
         deaf = {**self.broker_ranges, API_VERSIONS: HEARS_NO_NAMES}
         return identify_library(api_versions=self.api_versions, broker_ranges=deaf)
@@ -69,14 +75,14 @@ class Outcome(StrEnum):
     RIGHT = "right"
     NARROWED = "narrowed"
     """Several candidates, and it is one of them."""
-    CANNOT_TELL = "cannot tell"
+    UNKNOWN = "cannot tell"
     WRONG = "wrong"
 
 
-def outcome(client: RealClient, guess: LibraryGuess) -> Outcome:
+def outcome(client: RealClient, guess: LibraryInference) -> Outcome:
     candidates = {candidate.library for candidate in guess.candidates}
     if not candidates:
-        return Outcome.CANNOT_TELL
+        return Outcome.UNKNOWN
     if not candidates & {client.library, client.engine}:
         return Outcome.WRONG
     return Outcome.RIGHT if len(candidates) == 1 else Outcome.NARROWED
@@ -100,7 +106,7 @@ class Score:
         return self.outcomes[Outcome.RIGHT] / self.clients
 
 
-Judge = Callable[[RealClient], LibraryGuess]
+Judge = Callable[[RealClient], LibraryInference]
 
 
 def scores(clients: Iterable[RealClient], judge: Judge) -> dict[str, Score]:
@@ -185,7 +191,7 @@ def clients_of_nine_releases() -> tuple[RealClient, ...]:
             has_default_id=False,
             api_versions={int(key): frozenset(seen) for key, seen in row["api_versions"].items()},
             told=tuple(row["told"]) if row["told"] else None,
-            broker_ranges=ranges_of(row["release"], Mode(row["mode"])),
+            broker_ranges=listed_ranges(row["release"], Mode(row["mode"])),
         )
         for row in rows
     )

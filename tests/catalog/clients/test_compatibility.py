@@ -2,7 +2,11 @@
 
 import pytest
 
-from rollcall.catalog.clients.compatibility import Lack, known_versions, outlook
+from rollcall.catalog.clients.compatibility import (
+    RiskReason,
+    known_api_versions,
+    library_compatibility,
+)
 from rollcall.catalog.loader import CatalogError
 from rollcall.catalog.releases.api_ranges import accepts
 from rollcall.catalog.releases.release import Release, UnknownReleaseError
@@ -10,62 +14,81 @@ from rollcall.catalog.releases.release import Release, UnknownReleaseError
 LIST_OFFSETS, OFFSET_COMMIT, JOIN_GROUP, CREATE_TOPICS, DELETE_TOPICS = 2, 8, 11, 19, 20
 
 
-def risks(library: str, version: str | None, target: str) -> dict[int, Lack]:
+def risks(library: str, version: str | None, target: str) -> dict[int, RiskReason]:
     own = Release.parse(version) if version else None
-    return {risk.api_key: risk.lack for risk in outlook(library, own, target).risks}
+    return {risk.api_key: risk.reason for risk in library_compatibility(library, own, target).risks}
 
 
 @pytest.mark.parametrize(
     ("library", "version", "target", "expected"),
     [
-        ("librdkafka", "2.10.1", "4.0.0", {JOIN_GROUP: Lack.NOT_LISTED}),
+        ("librdkafka", "2.10.1", "4.0.0", {JOIN_GROUP: RiskReason.NOT_LISTED}),
         ("librdkafka", "2.10.1", "4.0.1", {}),
         ("librdkafka", "2.11.0", "4.0.0", {}),
-        ("librdkafka", "1.7.0", "4.0.1", {LIST_OFFSETS: Lack.REFUSED}),
+        ("librdkafka", "1.7.0", "4.0.1", {LIST_OFFSETS: RiskReason.REFUSED}),
         ("librdkafka", "1.7.0", "3.9.0", {}),
-        ("sarama", "1.40.1", "4.1.0", {OFFSET_COMMIT: Lack.REFUSED}),
-        ("sarama", "1.40.1", "4.0.0", {OFFSET_COMMIT: Lack.REFUSED, JOIN_GROUP: Lack.REFUSED}),
+        ("sarama", "1.40.1", "4.1.0", {OFFSET_COMMIT: RiskReason.REFUSED}),
+        (
+            "sarama",
+            "1.40.1",
+            "4.0.0",
+            {OFFSET_COMMIT: RiskReason.REFUSED, JOIN_GROUP: RiskReason.REFUSED},
+        ),
         ("sarama", "1.41.0", "4.0.0", {}),
-        ("kafka-go", "0.4.47", "4.0.1", {CREATE_TOPICS: Lack.REFUSED, DELETE_TOPICS: Lack.REFUSED}),
+        (
+            "kafka-go",
+            "0.4.47",
+            "4.0.1",
+            {CREATE_TOPICS: RiskReason.REFUSED, DELETE_TOPICS: RiskReason.REFUSED},
+        ),
         ("kafka-go", "0.4.48", "4.0.0", {}),
         (
             "ruby-kafka",
             "1.5.1",
             "4.3.0",
-            {CREATE_TOPICS: Lack.REFUSED, DELETE_TOPICS: Lack.REFUSED},
+            {CREATE_TOPICS: RiskReason.REFUSED, DELETE_TOPICS: RiskReason.REFUSED},
         ),
-        ("ruby-kafka", None, "4.3.0", {CREATE_TOPICS: Lack.REFUSED, DELETE_TOPICS: Lack.REFUSED}),
-        ("kafka_ex", "0.14.0", "4.0.0", {JOIN_GROUP: Lack.REFUSED}),
+        (
+            "ruby-kafka",
+            None,
+            "4.3.0",
+            {CREATE_TOPICS: RiskReason.REFUSED, DELETE_TOPICS: RiskReason.REFUSED},
+        ),
+        ("kafka_ex", "0.14.0", "4.0.0", {JOIN_GROUP: RiskReason.REFUSED}),
         ("kafka_ex", "0.14.0", "4.0.1", {}),
         ("franz-go", "1.18.0", "4.3.0", {}),
     ],
 )
 def test_known_needs_are_held_against_the_very_patch_release(
-    library: str, version: str | None, target: str, expected: dict[int, Lack]
+    library: str, version: str | None, target: str, expected: dict[int, RiskReason]
 ) -> None:
     assert risks(library, version, target) == expected
 
 
 def test_a_risk_says_for_which_work_and_what_mends_it() -> None:
-    (risk,) = outlook("librdkafka", Release((2, 10, 1)), "4.0.0").risks
-    assert "Kerberos" in str(risk.work)
+    (risk,) = library_compatibility("librdkafka", Release((2, 10, 1)), "4.0.0").risks
+    assert "Kerberos" in str(risk.operation)
     assert risk.fixed_in == Release((2, 11, 0))
-    assert risk.source == "KAFKA-19444"
+    assert risk.reference == "KAFKA-19444"
 
 
 def test_a_binding_is_judged_by_the_library_it_is_built_on() -> None:
     engine = Release((1, 6, 0))
-    judged = outlook("confluent-kafka-python", Release((1, 6, 0)), "4.0.1", engine_version=engine)
+    judged = library_compatibility(
+        "confluent-kafka-python", Release((1, 6, 0)), "4.0.1", engine_version=engine
+    )
     assert judged.below_minimum is True
     assert [risk.api_key for risk in judged.risks] == [LIST_OFFSETS]
-    unknown = outlook("confluent-kafka-go", None, "4.0.1")
+    unknown = library_compatibility("confluent-kafka-go", None, "4.0.1")
     assert (unknown.below_minimum, unknown.risks) == (None, ())
 
 
 def test_a_setting_that_holds_versions_down_is_named() -> None:
-    assert outlook("sarama", None, "4.0.0").pin == "Config.Version"
-    assert "api.version.request" in str(outlook("confluent-kafka-go", None, "4.0.0").pin)
-    assert outlook("apache-kafka-java", None, "4.0.0").pin is None
+    assert library_compatibility("sarama", None, "4.0.0").pin == "Config.Version"
+    assert "api.version.request" in str(
+        library_compatibility("confluent-kafka-go", None, "4.0.0").pin
+    )
+    assert library_compatibility("apache-kafka-java", None, "4.0.0").pin is None
 
 
 @pytest.mark.parametrize(
@@ -75,28 +98,28 @@ def test_a_setting_that_holds_versions_down_is_named() -> None:
 def test_a_documented_minimum_holds_from_4_0_on(
     version: str, target: str, below: bool | None
 ) -> None:
-    judged = outlook("apache-kafka-java", Release.parse(version), target)
+    judged = library_compatibility("apache-kafka-java", Release.parse(version), target)
     assert judged.below_minimum is below
     assert (judged.minimum is None) == (below is None)
 
 
 def test_a_java_client_is_at_risk_where_its_release_and_the_target_share_no_version() -> None:
-    judged = outlook("apache-kafka-java", Release((0, 11, 0, 3)), "4.0.0")
+    judged = library_compatibility("apache-kafka-java", Release((0, 11, 0, 3)), "4.0.0")
     by_key = {risk.api_key: risk for risk in judged.risks}
-    assert by_key[29].lack is Lack.NO_COMMON
+    assert by_key[29].reason is RiskReason.NO_COMMON
     assert by_key[29].fixed_in == Release((2, 0))
     assert by_key[32].fixed_in == Release((1, 1))
     assert 0 not in by_key
-    assert outlook("apache-kafka-java", Release((2, 1, 1)), "4.0.0").risks == ()
+    assert library_compatibility("apache-kafka-java", Release((2, 1, 1)), "4.0.0").risks == ()
 
 
 def test_a_library_is_known_to_have_what_it_or_an_older_one_was_seen_to_send() -> None:
-    assert known_versions("librdkafka", Release((2, 0, 2)))[LIST_OFFSETS] == {0, 2}
-    assert known_versions("librdkafka", Release((2, 20, 0)))[LIST_OFFSETS] == {0, 2, 7}
-    assert known_versions("librdkafka", Release((0, 9, 0))) == {}
-    assert known_versions("librdkafka", None) == {}
+    assert known_api_versions("librdkafka", Release((2, 0, 2)))[LIST_OFFSETS] == {0, 2}
+    assert known_api_versions("librdkafka", Release((2, 20, 0)))[LIST_OFFSETS] == {0, 2, 7}
+    assert known_api_versions("librdkafka", Release((0, 9, 0))) == {}
+    assert known_api_versions("librdkafka", None) == {}
     engine = Release((2, 16, 0))
-    assert known_versions("confluent-kafka-go", None, engine_version=engine)[LIST_OFFSETS] == {
+    assert known_api_versions("confluent-kafka-go", None, engine_version=engine)[LIST_OFFSETS] == {
         0,
         2,
         7,
@@ -104,15 +127,15 @@ def test_a_library_is_known_to_have_what_it_or_an_older_one_was_seen_to_send() -
 
 
 def test_a_java_client_is_known_to_have_the_versions_of_its_release() -> None:
-    known = known_versions("apache-kafka-java", Release((2, 8, 2)))
+    known = known_api_versions("apache-kafka-java", Release((2, 8, 2)))
     assert known[0] == set(range(10))
     assert any(accepts("4.0.0", 0, version) for version in known[0])
-    assert known_versions("apache-kafka-java", Release((9, 9))) == {}
+    assert known_api_versions("apache-kafka-java", Release((9, 9))) == {}
 
 
 def test_unknown_libraries_and_targets_are_errors() -> None:
     with pytest.raises(CatalogError, match="no library 'kafka'") as caught:
-        outlook("kafka", None, "4.0.0")
+        library_compatibility("kafka", None, "4.0.0")
     assert "librdkafka" in str(caught.value.hint)
     with pytest.raises(UnknownReleaseError):
-        outlook("librdkafka", None, "4.9.0")
+        library_compatibility("librdkafka", None, "4.9.0")

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from rollcall.catalog.apis import Mode
-from rollcall.catalog.clients.identify import Clue, identify_library
+from rollcall.catalog.clients.identify import LibraryEvidence, identify_library
 from rollcall.catalog.clients.libraries import known_libraries
-from rollcall.catalog.provenance import Source
-from rollcall.catalog.releases.api_ranges import ranges_of
+from rollcall.catalog.provenance import Provenance
+from rollcall.catalog.releases.api_ranges import listed_ranges
 from rollcall.catalog.releases.release import Release
 
 REAL: list[dict[str, Any]] = json.loads(
@@ -23,7 +23,7 @@ def identify_real(row: dict[str, Any], *, by_id: bool = False) -> Any:
     return identify_library(
         client_id=row["client_id"] if by_id else None,
         api_versions={int(key): versions for key, versions in row["api_versions"].items()},
-        broker_ranges=ranges_of(row["release"], Mode(row["mode"])),
+        broker_ranges=listed_ranges(row["release"], Mode(row["mode"])),
     )
 
 
@@ -58,12 +58,12 @@ def test_a_told_name_leads_to_its_library_and_the_right_version(
 ) -> None:
     guess = identify_library(name, version)
     (candidate,) = guess.candidates
-    assert guess.source is Source.REPORTED
+    assert guess.provenance is Provenance.REPORTED
     assert guess.library == library
     assert candidate.version == (Release.parse(own) if own else None)
     assert candidate.engine == engine
     assert candidate.engine_version == (Release.parse(engine_version) if engine_version else None)
-    assert candidate.clues == (Clue.NAME,)
+    assert candidate.evidence == (LibraryEvidence.NAME,)
 
 
 def test_a_build_with_its_own_number_is_judged_as_the_line_it_carries() -> None:
@@ -75,7 +75,7 @@ def test_a_build_with_its_own_number_is_judged_as_the_line_it_carries() -> None:
 
 def test_a_name_nobody_knows_is_kept_and_not_guessed_at() -> None:
     guess = identify_library("our-billing", "17", client_id="rdkafka")
-    assert guess.source is Source.REPORTED
+    assert guess.provenance is Provenance.REPORTED
     assert (guess.software_name, guess.software_version) == ("our-billing", "17")
     assert guess.library is None
 
@@ -83,10 +83,10 @@ def test_a_name_nobody_knows_is_kept_and_not_guessed_at() -> None:
 @pytest.mark.parametrize("nothing", [None, "", "unknown"])
 def test_a_client_that_tells_nothing_is_known_by_its_client_id(nothing: str | None) -> None:
     guess = identify_library(nothing, nothing, client_id="kafka-python-1.4.7")
-    assert guess.source is Source.INFERRED
+    assert guess.provenance is Provenance.INFERRED
     assert guess.library == "kafka-python"
     assert guess.candidates[0].version == Release((1, 4, 7))
-    assert guess.candidates[0].clues == (Clue.CLIENT_ID,)
+    assert guess.candidates[0].evidence == (LibraryEvidence.CLIENT_ID,)
 
 
 def test_every_default_client_id_leads_to_its_library_alone() -> None:
@@ -106,27 +106,27 @@ AIOKAFKA_SENDS = {18: [0], 3: [5], 0: [7], 1: [11], 11: [5]}
 
 def test_a_client_id_of_java_that_the_versions_contradict_is_set_aside() -> None:
     guess = identify_library(
-        client_id="consumer-1", api_versions=AIOKAFKA_SENDS, broker_ranges=ranges_of("3.9")
+        client_id="consumer-1", api_versions=AIOKAFKA_SENDS, broker_ranges=listed_ranges("3.9")
     )
     assert guess.library == "aiokafka"
 
 
 def test_a_client_id_in_doubt_stays_a_candidate_where_not_all_versions_are_known() -> None:
     guess = identify_library(
-        client_id="kafkajs", api_versions=AIOKAFKA_SENDS, broker_ranges=ranges_of("3.9")
+        client_id="kafkajs", api_versions=AIOKAFKA_SENDS, broker_ranges=listed_ranges("3.9")
     )
     assert [candidate.library for candidate in guess.candidates] == ["kafkajs", "aiokafka"]
     assert guess.library is None
     unheard_of = {18: [2], 3: [4], 0: [4], 1: [5]}
     guess = identify_library(
-        client_id="kafkajs", api_versions=unheard_of, broker_ranges=ranges_of("3.9")
+        client_id="kafkajs", api_versions=unheard_of, broker_ranges=listed_ranges("3.9")
     )
     assert guess.library == "kafkajs"
 
 
 def test_who_is_not_seen_to_ask_may_be_any_library_that_is_held_down() -> None:
     as_java_0_9 = {0: [1], 1: [1], 2: [0], 3: [0], 8: [2], 9: [1], 10: [0], 11: [0]}
-    guess = identify_library(api_versions=as_java_0_9, broker_ranges=ranges_of("3.9"))
+    guess = identify_library(api_versions=as_java_0_9, broker_ranges=listed_ranges("3.9"))
     found = [candidate.library for candidate in guess.candidates]
     assert found[0] == "apache-kafka-java"
     assert {"librdkafka", "sarama", "kafka-python"} <= set(found)
@@ -139,7 +139,7 @@ def test_who_is_not_seen_to_ask_may_be_any_library_that_is_held_down() -> None:
 def test_no_signature_excludes_its_own_library(library: Any) -> None:
     for signature in library.signatures:
         for release in ("4.3", "3.9", "2.3", "0.11"):
-            broker = ranges_of(release)
+            broker = listed_ranges(release)
             sent = {
                 key: {
                     min(version, broker[key].high) if key != 18 else version for version in versions
@@ -148,9 +148,9 @@ def test_no_signature_excludes_its_own_library(library: Any) -> None:
                 if key in broker
             }
             guess = identify_library(api_versions=sent, broker_ranges=broker)
-            tells = library.tells_since is not None and broker[18].high >= 3
-            old = library.tells_since and signature.version
-            if old and Release.parse(signature.version) < library.tells_since:
+            tells = library.reports_name_since is not None and broker[18].high >= 3
+            old = library.reports_name_since and signature.version
+            if old and Release.parse(signature.version) < library.reports_name_since:
                 tells = False
             found = {candidate.library for candidate in guess.candidates}
             assert not found or tells or not library.negotiates or library.id in found, release
@@ -159,7 +159,7 @@ def test_no_signature_excludes_its_own_library(library: Any) -> None:
 @pytest.mark.parametrize("row", [row for row in REAL if row["told"]], ids=label)
 def test_real_clients_that_told_their_name_are_known_by_it(row: dict[str, Any]) -> None:
     guess = identify_library(*row["told"])
-    assert (guess.source, guess.library) == (Source.REPORTED, row["library"])
+    assert (guess.provenance, guess.library) == (Provenance.REPORTED, row["library"])
     assert str(guess.candidates[0].version) == row["version"]
 
 
@@ -170,7 +170,7 @@ def test_a_real_nameless_client_is_never_taken_for_another_library(row: dict[str
     guess = identify_real(row)
     candidates = {candidate.library for candidate in guess.candidates}
     assert not candidates or engine in candidates
-    assert guess.source is (Source.INFERRED if candidates else Source.MISSING)
+    assert guess.provenance is (Provenance.INFERRED if candidates else Provenance.MISSING)
 
 
 @pytest.mark.parametrize(
@@ -188,13 +188,15 @@ def test_old_java_clients_are_inferred_with_their_default_ids(row: dict[str, Any
 
 
 def test_a_lone_metadata_request_tells_nothing() -> None:
-    guess = identify_library(client_id="app", api_versions={3: [0]}, broker_ranges=ranges_of("3.9"))
-    assert (guess.source, guess.candidates) == (Source.MISSING, ())
+    guess = identify_library(
+        client_id="app", api_versions={3: [0]}, broker_ranges=listed_ranges("3.9")
+    )
+    assert (guess.provenance, guess.candidates) == (Provenance.MISSING, ())
 
 
 def test_libraries_that_name_themselves_are_no_candidates_where_names_are_heard() -> None:
     sent = {18: [3], 0: [8], 3: [9], 1: [11]}
-    old = identify_library(api_versions=sent, broker_ranges=ranges_of("2.3"))
-    new = identify_library(api_versions=sent, broker_ranges=ranges_of("2.5"))
+    old = identify_library(api_versions=sent, broker_ranges=listed_ranges("2.3"))
+    new = identify_library(api_versions=sent, broker_ranges=listed_ranges("2.5"))
     assert "librdkafka" not in {candidate.library for candidate in new.candidates}
-    assert old.source in (Source.INFERRED, Source.MISSING)
+    assert old.provenance in (Provenance.INFERRED, Provenance.MISSING)

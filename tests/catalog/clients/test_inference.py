@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from rollcall.catalog import Source, parse_version
+from rollcall.catalog import Provenance, parse_version
 from tests.catalog.clients.real_clients import (
     Judge,
     Outcome,
@@ -79,7 +79,7 @@ def test_a_default_client_id_leads_to_every_library_that_is_known() -> None:
 
 def test_a_library_nobody_told_us_of_cannot_be_told() -> None:
     strangers = [it for it in free() if it.library == "pykafka"]
-    assert {outcome(it, it.as_logged()) for it in strangers} == {Outcome.CANNOT_TELL}
+    assert {outcome(it, it.as_logged()) for it in strangers} == {Outcome.UNKNOWN}
 
 
 def test_api_versions_alone_lead_to_as_many_as_the_docs_say() -> None:
@@ -100,7 +100,7 @@ def test_versions_of_a_library_without_a_row_of_their_own_are_inferred_as_well()
 
 def test_who_told_a_name_is_what_it_said() -> None:
     told = [it for it in clients_in_lines() if it.told is not None]
-    assert {it.as_logged().source for it in told} == {Source.REPORTED}
+    assert {it.as_logged().provenance for it in told} == {Provenance.REPORTED}
     assert {outcome(it, it.as_logged()) for it in told} == {Outcome.RIGHT}
 
 
@@ -114,10 +114,10 @@ def test_held_down_to_a_release_kafka_python_3_is_taken_for_its_java_client() ->
 def test_k07_who_asks_without_a_name_is_older_than_the_first_that_tells_it() -> None:
     """On brokers that hear names; an application of a library held down by a setting asks not."""
     bounds = [
-        (parse_version(client.version), candidate.before)
+        (parse_version(client.version), candidate.older_than)
         for client in [*clients_in_lines(), *clients_of_nine_releases()]
         for candidate in client.as_logged().candidates
-        if candidate.library == client.library and candidate.before is not None
+        if candidate.library == client.library and candidate.older_than is not None
     ]
     assert len(bounds) > 150
     assert all(version is not None and version < before for version, before in bounds)

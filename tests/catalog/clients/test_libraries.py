@@ -12,7 +12,7 @@ from rollcall.catalog.clients.libraries import (
     build_libraries,
     known_libraries,
     parse_version,
-    told_names,
+    software_names,
 )
 from rollcall.catalog.loader import TableError, read_table
 from rollcall.catalog.releases.release import Release
@@ -37,13 +37,13 @@ def test_versions_are_read_in_every_form(text: str | None, version: Release | No
 
 
 def test_every_told_name_would_pass_a_brokers_check() -> None:
-    for name in told_names():
+    for name in software_names():
         assert name.replace("-", "").replace(".", "").isalnum()
 
 
 def test_a_library_knows_since_when_it_tells_its_name() -> None:
-    assert known_libraries()["apache-kafka-java"].tells_since == Release((2, 4, 0))
-    assert known_libraries()["aiokafka"].tells_since is None
+    assert known_libraries()["apache-kafka-java"].reports_name_since == Release((2, 4, 0))
+    assert known_libraries()["aiokafka"].reports_name_since is None
 
 
 def first(rows: Rows, library: str) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def spoil(library: str, **fields: object) -> Callable[[Rows], None]:
     return lambda rows: first(rows, library).update(fields)
 
 
-NEED = {"below": None, "work": "x", "basis": "x", "source": "x"}
+NEED = {"below": None, "operation": "x", "basis": "x", "reference": "x"}
 NAME = {"name": "sarama", "since": None, "example": "1.0"}
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rollcall.catalog.clients.signatures import API_VERSIONS, Sender, compare, senders
-from rollcall.catalog.releases.api_ranges import ranges_of
+from rollcall.catalog.releases.api_ranges import listed_ranges
 
 FETCH, METADATA, JOIN_GROUP = 1, 3, 11
 
@@ -24,34 +24,34 @@ def seen(**versions: int) -> dict[int, frozenset[int]]:
 def test_towards_an_older_broker_a_library_uses_the_highest_common_version(
     release: str, fetch: int, tells: bool
 ) -> None:
-    match = compare(sender("aiokafka", "0.14.0"), seen(fetch=fetch), ranges_of(release))
+    match = compare(sender("aiokafka", "0.14.0"), seen(fetch=fetch), listed_ranges(release))
     assert match.agreeing == {FETCH}
     assert match.telling == ({FETCH} if tells else set())
     assert not match.against
 
 
 def test_a_version_below_both_maxima_speaks_against_a_library_that_negotiates() -> None:
-    match = compare(sender("aiokafka", "0.14.0"), seen(fetch=10), ranges_of("4.3"))
+    match = compare(sender("aiokafka", "0.14.0"), seen(fetch=10), listed_ranges("4.3"))
     assert match.against == {FETCH}
 
 
 def test_a_library_that_does_not_negotiate_sends_the_same_to_everyone() -> None:
     ruby = sender("ruby-kafka", "1.5.1")
     for release in ("0.11", "3.9"):
-        assert compare(ruby, seen(join=1), ranges_of(release)).agreeing == {JOIN_GROUP}
-    assert compare(ruby, seen(join=0), ranges_of("0.10.0")).against == {JOIN_GROUP}
+        assert compare(ruby, seen(join=1), listed_ranges(release)).agreeing == {JOIN_GROUP}
+    assert compare(ruby, seen(join=0), listed_ranges("0.10.0")).against == {JOIN_GROUP}
 
 
 def test_api_versions_is_asked_with_the_highest_first_whatever_the_broker_has() -> None:
     java = sender("apache-kafka-java", "3.9")
     asked = {API_VERSIONS: frozenset({4, 0})}
-    assert compare(java, asked, ranges_of("1.0")).telling == {API_VERSIONS}
-    assert compare(java, seen(api_versions=0), ranges_of("1.0")).against == {API_VERSIONS}
+    assert compare(java, asked, listed_ranges("1.0")).telling == {API_VERSIONS}
+    assert compare(java, seen(api_versions=0), listed_ranges("1.0")).against == {API_VERSIONS}
 
 
 def test_who_never_asks_is_excluded_by_a_question() -> None:
     rust = sender("kafka-rust", None)
-    assert compare(rust, seen(api_versions=0), ranges_of("3.9")).against == {API_VERSIONS}
+    assert compare(rust, seen(api_versions=0), listed_ranges("3.9")).against == {API_VERSIONS}
 
 
 def test_without_the_brokers_ranges_any_lower_version_is_possible() -> None:

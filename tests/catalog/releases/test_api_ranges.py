@@ -11,16 +11,16 @@ from rollcall.catalog.releases.api_ranges import (
     accepted_ranges,
     accepts,
     build_marks,
-    first_listed,
+    first_line_listing,
     is_deprecated,
-    is_known,
-    line_of,
+    is_known_release,
     listed,
+    listed_ranges,
     newest,
-    ranges_of,
+    release_line,
 )
 from rollcall.catalog.releases.release import UnknownReleaseError
-from rollcall.catalog.releases.release_lines import known_lines
+from rollcall.catalog.releases.release_lines import known_release_lines
 
 PRODUCE, FETCH, METADATA, LEADER_AND_ISR, CONTROLLED_SHUTDOWN, JOIN_GROUP = 0, 1, 3, 4, 7, 11
 
@@ -103,7 +103,7 @@ def test_marks_differ_by_patch_release(release: str, key: int, version: int, mar
 def test_some_marked_versions_are_accepted_by_every_4_x_from_4_0_1_on() -> None:
     marked = [
         (key, version)
-        for key, range_ in ranges_of("3.9.0").items()
+        for key, range_ in listed_ranges("3.9.0").items()
         for version in range(range_.high + 1)
         if is_deprecated("3.9.0", key, version) and accepts("4.0.1", key, version)
     ]
@@ -116,10 +116,10 @@ def test_some_marked_versions_are_accepted_by_every_4_x_from_4_0_1_on() -> None:
 def test_everything_accepted_lies_within_what_is_listed_but_for_known_exceptions() -> None:
     odd = {
         (line.name, key)
-        for line in known_lines()
+        for line in known_release_lines()
         for mode in line.modes
         for key, range_ in accepted_ranges(line.name, mode).items()
-        if key not in line.telemetry and ranges_of(line.name, mode)[key] != range_
+        if key not in line.telemetry and listed_ranges(line.name, mode)[key] != range_
     }
     assert odd == {(line, 7) for line in ("0.10.0", "0.10.1", "0.10.2", "0.11")} | {
         (line, 0) for line in ("4.0", "4.1", "4.2", "4.3")
@@ -127,18 +127,22 @@ def test_everything_accepted_lies_within_what_is_listed_but_for_known_exceptions
 
 
 def test_a_bare_line_means_its_newest_patch_and_a_later_patch_the_same() -> None:
-    assert ranges_of("4.0") == ranges_of("4.0.2") == ranges_of("4.0.99")
-    assert ranges_of("4.0") != ranges_of("4.0.0")
-    assert ranges_of("3.9.1-ccs") == ranges_of("3.9.1")
-    assert (is_known("4.0.2"), is_known("4.0"), is_known("4.0.99")) == (True, True, False)
+    assert listed_ranges("4.0") == listed_ranges("4.0.2") == listed_ranges("4.0.99")
+    assert listed_ranges("4.0") != listed_ranges("4.0.0")
+    assert listed_ranges("3.9.1-ccs") == listed_ranges("3.9.1")
+    assert (is_known_release("4.0.2"), is_known_release("4.0"), is_known_release("4.0.99")) == (
+        True,
+        True,
+        False,
+    )
 
 
 def test_modes_list_different_things() -> None:
-    assert LEADER_AND_ISR in ranges_of("3.9", Mode.ZOOKEEPER)
-    assert LEADER_AND_ISR not in ranges_of("3.9")
-    assert 52 in ranges_of("3.9", Mode.CONTROLLER)
+    assert LEADER_AND_ISR in listed_ranges("3.9", Mode.ZOOKEEPER)
+    assert LEADER_AND_ISR not in listed_ranges("3.9")
+    assert 52 in listed_ranges("3.9", Mode.CONTROLLER)
     with pytest.raises(UnknownReleaseError, match=r"4\.0 has no zookeeper mode") as caught:
-        ranges_of("4.0", Mode.ZOOKEEPER)
+        listed_ranges("4.0", Mode.ZOOKEEPER)
     assert caught.value.hint == "it has kraft, controller"
 
 
@@ -154,12 +158,14 @@ def test_modes_list_different_things() -> None:
 )
 def test_an_unknown_release_is_an_error_with_a_way_out(release: str, hint: str) -> None:
     with pytest.raises(UnknownReleaseError, match="there is no release") as caught:
-        line_of(release)
+        release_line(release)
     assert hint in str(caught.value.hint)
 
 
 def test_an_api_is_known_by_the_line_that_first_listed_it() -> None:
-    names = {key: line.name if (line := first_listed(key)) else None for key in (0, 18, 60, 71, 52)}
+    names = {
+        key: line.name if (line := first_line_listing(key)) else None for key in (0, 18, 60, 71, 52)
+    }
     assert names == {0: "0.8.0", 18: "0.10.0", 60: "2.8", 71: "3.7", 52: None}
     assert newest().name == "4.3"
 
@@ -177,4 +183,4 @@ def test_an_api_is_known_by_the_line_that_first_listed_it() -> None:
 def test_35_8_marks_that_cannot_be_right_are_refused(row: dict[str, object], message: str) -> None:
     rows = [*read_table(DEPRECATED)["marks"], row]
     with pytest.raises(TableError, match=message):
-        build_marks(rows, known_lines(), known_apis())
+        build_marks(rows, known_release_lines(), known_apis())

@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from rollcall.catalog.loader import CatalogError, TableError, read_table
-from rollcall.catalog.releases.log_formats import FILE, build_forms, log_form, log_form_of
+from rollcall.catalog.releases.log_formats import FILE, build_log_formats, log_format, log_format_of
 from rollcall.catalog.releases.release import Release
-from rollcall.catalog.releases.release_lines import known_lines
+from rollcall.catalog.releases.release_lines import known_release_lines
 
-PATCHES = [patch for line in known_lines() for patch in line.patches]
+PATCHES = [patch for line in known_release_lines() for patch in line.patches]
 
 
 @pytest.mark.parametrize(
-    ("release", "form"),
+    ("release", "letter"),
     [
         ("0.8.0", "A"), ("0.8.2.2", "B"), ("0.10.1.1", "C"), ("0.10.2.0", "D"), ("0.11.0.3", "E"),
         ("1.0.2", "F"), ("2.4.1", "F"), ("2.5.1", "G"), ("2.8.2", "H"), ("3.6.2", "H"),
@@ -22,16 +22,16 @@ PATCHES = [patch for line in known_lines() for patch in line.patches]
         ("4.0.99", "J"),
     ],
 )  # fmt: skip
-def test_a_release_writes_its_form(release: str, form: str) -> None:
-    assert log_form_of(release).form == form
+def test_a_release_writes_its_form(release: str, letter: str) -> None:
+    assert log_format_of(release).letter == letter
 
 
 def test_a_form_names_the_oldest_release_that_writes_it() -> None:
-    assert log_form("J").since == Release((3, 9, 1))
-    assert log_form("H").kind == "json"
-    assert not log_form("F").tells_client
+    assert log_format("J").since == Release((3, 9, 1))
+    assert log_format("H").kind == "json"
+    assert not log_format("F").has_client_software
     with pytest.raises(CatalogError, match="no form 'Z'"):
-        log_form("Z")
+        log_format("Z")
 
 
 @pytest.mark.parametrize(
@@ -40,14 +40,14 @@ def test_a_form_names_the_oldest_release_that_writes_it() -> None:
         (0, {"since": "0.8.1"}, "row B: comes too late or twice"),
         (3, {"since": "0.10.2.9"}, "row D: 0.10.2.9 is no patch release"),
         (3, {"since": "0.8.1"}, "row D: comes too late or twice"),
-        (3, {"form": "A"}, "row A: comes too late or twice"),
+        (3, {"letter": "A"}, "row A: comes too late or twice"),
         (3, {"levle": "INFO"}, "row D: has the unknown field levle"),
     ],
 )
 def test_a_spoilt_row_is_named_with_its_file(
     index: int, spoil: dict[str, Any], message: str
 ) -> None:
-    rows = copy.deepcopy(read_table(FILE)["forms"])
+    rows = copy.deepcopy(read_table(FILE)["formats"])
     rows[index] = {**rows[index], **spoil}
     with pytest.raises(TableError, match=message):
-        build_forms(rows, PATCHES)
+        build_log_formats(rows, PATCHES)

@@ -13,7 +13,7 @@ from rollcall.catalog.releases.release import Release
 from rollcall.catalog.releases.release_lines import (
     FILE,
     build_lines,
-    known_lines,
+    known_release_lines,
     metadata_versions,
 )
 
@@ -26,19 +26,19 @@ def row(table: Table, line: str) -> dict[str, Any]:
 
 
 def test_lines_go_from_0_8_0_to_4_3() -> None:
-    names = [line.name for line in known_lines()]
+    names = [line.name for line in known_release_lines()]
     assert (names[0], names[-1], len(names)) == ("0.8.0", "4.3", 33)
 
 
 def test_a_line_is_the_sum_of_all_changes_before_it() -> None:
-    newest = known_lines()[-1].listings[-1].listed
+    newest = known_release_lines()[-1].listings[-1].listed
     assert newest[Mode.KRAFT][35] == (1, 5)
     assert newest[Mode.KRAFT][17] == (0, 1)
     assert (len(newest[Mode.KRAFT]), len(newest[Mode.CONTROLLER])) == (75, 41)
 
 
 def test_a_patch_release_may_list_more_than_the_first_of_its_line() -> None:
-    line = next(line for line in known_lines() if line.name == "4.0")
+    line = next(line for line in known_release_lines() if line.name == "4.0")
     first, second = line.listings
     assert first.listed[Mode.KRAFT][11] == (2, 9)
     assert second.listed[Mode.KRAFT][11] == (0, 9)

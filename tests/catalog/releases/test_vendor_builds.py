@@ -25,5 +25,7 @@ def test_a_build_leads_to_the_line_it_carries(text: str, line: str | None) -> No
 
 def test_a_build_of_an_unknown_line_is_a_contradiction() -> None:
     rows = [{"name": "Some Platform", "suffixes": ["x"], "lines": {"9.0": "5.5"}}]
-    with pytest.raises(TableError, match=r"platforms\.json, row Some Platform: 9\.0 carries 5\.5"):
+    with pytest.raises(
+        TableError, match=r"vendor_builds\.json, row Some Platform: 9\.0 carries 5\.5"
+    ):
         build_platforms(rows, ["4.3"])

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from rollcall.catalog import ranges_of
+from rollcall.catalog import listed_ranges
 from rollcall.cli.brokers.api_versions import Matrix, number_list
 from rollcall.protocol.conversation import ServerConversation
 from rollcall.protocol.headers import Request
@@ -63,7 +63,7 @@ def test_a_broker_is_compared_with_another(pair: str) -> None:
 
 
 def test_brokers_with_the_same_list_share_a_column() -> None:
-    brokers = [ScriptedBroker(id=i, ranges=ranges_of("3.9")) for i in (1, 2, 3, 5)]
+    brokers = [ScriptedBroker(id=i, ranges=listed_ranges("3.9")) for i in (1, 2, 3, 5)]
     with serving(*brokers):
         result = rollcall("api-versions", brokers[0].address, "--compare", "3.9")
     assert result.out.splitlines()[0].split() == ["key", "API", "broker", "1-3,5", "Kafka", "3.9"]
@@ -90,7 +90,7 @@ def test_a_release_that_nobody_knows_is_told_before_anybody_is_asked() -> None:
 
 
 def test_an_api_that_the_other_side_lacks_differs() -> None:
-    matrix = Matrix({1: ranges_of("3.9")}, "x", {})
+    matrix = Matrix({1: listed_ranges("3.9")}, "x", {})
     assert all(map(matrix.differs, matrix.keys))
 
 
@@ -119,11 +119,11 @@ def test_885_4_ranges_that_a_broker_does_not_tell_are_not_shown_as_its_own(
         shown = rollcall(command, address, *more).out
         document = json.loads(rollcall(command, address, *more, "--json").out)
     assert f"broker 1: tells no versions; {words} ({source})" in shown
-    assert document["sources"] == {"1": source}
+    assert document["provenance"] == {"1": source}
 
 
 @pytest.mark.parametrize("command", ["api-versions", "features"])
 def test_885_4_ranges_that_brokers_tell_are_reported(command: str, pair: str) -> None:
     assert "tells no versions" not in rollcall(command, pair).out
     document = json.loads(rollcall(command, pair, "--json").out)
-    assert document["sources"] == {"1": "reported", "2": "reported"}
+    assert document["provenance"] == {"1": "reported", "2": "reported"}

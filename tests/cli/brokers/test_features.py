@@ -1,6 +1,6 @@
 import json
 
-from rollcall.catalog import Usable, ranges_of
+from rollcall.catalog import Usable, listed_ranges
 from rollcall.protocol.dialects import KIP
 from tests.cli.scripted_cluster import rollcall, serving
 from tests.client.scripted import KIP_RANGES, ScriptedBroker
@@ -8,8 +8,8 @@ from tests.client.scripted import KIP_RANGES, ScriptedBroker
 
 def test_35_7_the_broker_and_the_api_in_the_way_are_named() -> None:
     brokers = [
-        ScriptedBroker(id=1, ranges=ranges_of("2.4")),
-        ScriptedBroker(id=2, ranges=ranges_of("2.8")),
+        ScriptedBroker(id=1, ranges=listed_ranges("2.4")),
+        ScriptedBroker(id=2, ranges=listed_ranges("2.8")),
     ]
     with serving(*brokers):
         table = rollcall("features", brokers[0].address)
@@ -21,7 +21,7 @@ def test_35_7_the_broker_and_the_api_in_the_way_are_named() -> None:
     assert "can be used on 2 brokers" in table.out
     found = {feature["id"]: feature for feature in document["features"]}
     assert found["idempotence"]["usable"] == Usable.YES
-    assert found["describe-cluster"]["obstacles"] == [
+    assert found["describe-cluster"]["missing_requirements"] == [
         {
             "broker": 1, "api_key": 60, "level": None, "extension": None,
             "needed": [0, 32767], "offered": None,
@@ -41,7 +41,7 @@ def test_35_7_the_proposals_own_features_are_those_that_a_broker_shows() -> None
 
 
 def test_finalized_levels_decide_where_a_feature_needs_them() -> None:
-    listed = dict(ranges_of("4.3"))
+    listed = dict(listed_ranges("4.3"))
     features = {"transaction.version": 2, "group.version": 1, "share.version": 1}
     for finalized, usable in (({}, "unknown"), (features, "yes"), ({"group.version": 1}, "no")):
         with serving(ScriptedBroker(ranges=listed, finalized_features=finalized)) as [broker]:

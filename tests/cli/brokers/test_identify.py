@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from rollcall.catalog import ranges_of
+from rollcall.catalog import listed_ranges
 from tests.cli.scripted_cluster import rollcall
 
-LIST = ranges_of("3.0")
+LIST = listed_ranges("3.0")
 CAMEL = [{"apiKey": k, "minVersion": low, "maxVersion": high} for k, (low, high) in LIST.items()]
 SNAKE = [{"api_key": k, "min_version": low, "max_version": high} for k, (low, high) in LIST.items()]
 
@@ -35,16 +35,16 @@ def test_a_file_is_read_and_json_printed(tmp_path: Path) -> None:
     path.write_text(json.dumps(CAMEL))
     document = json.loads(rollcall("identify", path, "--json").out)
     assert document["form"] == "rollcall-identify/1"
-    assert (document["verdict"], document["source"]) == ("apache", "inferred")
+    assert (document["kind"], document["provenance"]) == ("apache", "inferred")
     assert [one["line"] for one in document["candidates"]] == ["3.0"]
-    assert document["next_best"]["line"] == "3.1"
+    assert document["closest"]["line"] == "3.1"
 
 
 def test_features_tell_lines_with_the_same_list_apart() -> None:
     answer = {
         "apiKeys": [
             {"apiKey": k, "minVersion": low, "maxVersion": high}
-            for k, (low, high) in ranges_of("3.4", "kraft").items()  # type: ignore[arg-type]
+            for k, (low, high) in listed_ranges("3.4", "kraft").items()  # type: ignore[arg-type]
         ],
         "supportedFeatures": [{"name": "metadata.version", "minVersion": 1, "maxVersion": 8}],
         "finalizedFeatures": [

@@ -41,12 +41,12 @@ def test_885_and_536_every_broker_is_known_by_its_own_word_in_both_dialects(
     document = json.loads(said.stdout)
     assert [broker["id"] for broker in document["brokers"]] == [1, 2, 3]
     for broker in document["brokers"]:
-        assert broker["software"]["source"] == "reported"
+        assert broker["software"]["provenance"] == "reported"
         assert (broker["software"]["name"], broker["software"]["version"]) == (
             "rollcall",
             __version__,
         )
-        assert broker["start_time"]["source"] == "reported"
+        assert broker["start_time"]["provenance"] == "reported"
         assert 0 <= document["time_ms"] - broker["start_time"]["ms"] < 600_000
         assert broker["api_versions"]["dialect"] == dialect
     assert not document["summary"]["mixed"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rollcall.catalog import ranges_of
+from rollcall.catalog import listed_ranges
 from rollcall.cli.brokers.roll_call import call_the_roll
 from rollcall.cli.options.settings import Settings
 from rollcall.client import Address, ClientConfig, ClientError, RollCall
@@ -28,7 +28,7 @@ def mixed() -> Iterator[str]:
     """One of ours, one that is inferred, one with a hostile name, one that is dead."""
     brokers = (
         ScriptedBroker(id=1, software=("rollcall", "0.1.0"), ranges=KIP_RANGES, speaks=KIP),
-        ScriptedBroker(id=2, ranges=ranges_of("3.9")),
+        ScriptedBroker(id=2, ranges=listed_ranges("3.9")),
         ScriptedBroker(id=3, software=(HOSTILE, "[red]4[/red]")),
     )
     with serving(*brokers):
@@ -102,13 +102,13 @@ def test_885_4_json_keeps_guesses_apart_from_reports(mixed: str) -> None:
     document = json.loads(rollcall("brokers", mixed, "--json").out)
     assert document["form"] == "rollcall-brokers/1"
     one, two, three, four = document["brokers"]
-    assert one["software"]["source"] == "reported"
+    assert one["software"]["provenance"] == "reported"
     assert (one["software"]["name"], one["software"]["version"]) == ("rollcall", "0.1.0")
-    assert two["software"]["source"] == "inferred"
+    assert two["software"]["provenance"] == "inferred"
     assert (two["software"]["name"], two["software"]["version"]) == (None, None)
     assert two["software"]["candidates"] == ["3.9"]
     assert three["software"]["name"] == HOSTILE
-    assert four["software"]["source"] == "missing"
+    assert four["software"]["provenance"] == "missing"
     assert (four["answered"], four["failure"], four["api_versions"]) == (False, "refused", None)
 
 
@@ -126,9 +126,9 @@ def test_json_has_the_form_that_is_documented(mixed: str) -> None:
     assert one["start_time"] == {
         "ms": 1_700_000_000_000,
         "time": "2023-11-14T22:13:20.000+00:00",
-        "source": "reported",
+        "provenance": "reported",
     }
-    assert two["start_time"] == {"ms": None, "time": None, "source": "missing"}
+    assert two["start_time"] == {"ms": None, "time": None, "provenance": "missing"}
     assert one["api_versions"]["dialect"] == "kip"
     assert one["api_versions"]["ranges"] == {"3": [0, 11], "18": [0, 3], "60": [0, 1]}
     summary = document["summary"]

@@ -1,6 +1,6 @@
 import pytest
 
-from rollcall.catalog import Source, identify_broker, identify_release, ranges_of
+from rollcall.catalog import Provenance, identify_broker, identify_release, listed_ranges
 from rollcall.cli.brokers.text import any_of, moment, software, version
 from rollcall.cli.terminal.text import duration
 
@@ -29,18 +29,18 @@ def test_candidates_are_alternatives(names: list[str], shown: str) -> None:
 
 
 def test_885_4_a_report_comes_before_a_guess() -> None:
-    guess = identify_release(ranges_of("3.0"))
-    known = identify_broker("Mine", "7", guess=guess)
+    inference = identify_release(listed_ranges("3.0"))
+    known = identify_broker("Mine", "7", inference=inference)
     assert (software(known), version(known)) == ("Mine", "7")
-    known = identify_broker(guess=guess)
+    known = identify_broker(inference=inference)
     assert (software(known), version(known)) == ("Apache Kafka", "3.0")
-    known = identify_broker(configured="0.8.2", guess=guess)
+    known = identify_broker(configured="0.8.2", inference=inference)
     assert (software(known), version(known)) == (None, "0.8.2")
 
 
 def test_885_4_half_a_report_is_not_filled_up_with_a_guess() -> None:
-    known = identify_broker("Mine", None, guess=identify_release(ranges_of("3.0")))
-    assert known.source is Source.REPORTED
+    known = identify_broker("Mine", None, inference=identify_release(listed_ranges("3.0")))
+    assert known.provenance is Provenance.REPORTED
     assert (software(known), version(known)) == ("Mine", None)
 
 
@@ -48,5 +48,5 @@ def test_other_products_are_called_by_their_name() -> None:
     redpanda = {
         0: (0, 7), 1: (4, 11), 2: (0, 4), 3: (0, 8), 8: (1, 8), 9: (1, 7), 18: (0, 3), 10: (0, 3),
     }  # fmt: skip
-    known = identify_broker(guess=identify_release(redpanda))
+    known = identify_broker(inference=identify_release(redpanda))
     assert software(known) != "Apache Kafka"

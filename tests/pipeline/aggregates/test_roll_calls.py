@@ -29,9 +29,9 @@ def told(number: int, **more: Any) -> str:
         "answered": True,
         "failure": None,
         "software": {
-            "name": "rollcall", "version": "0.1.0", "source": "reported", "candidates": [],
+            "name": "rollcall", "version": "0.1.0", "provenance": "reported", "candidates": [],
         },
-        "start_time": {"ms": 1_772_000_000_000, "source": "reported"},
+        "start_time": {"ms": 1_772_000_000_000, "provenance": "reported"},
         "api_versions": {"ranges": {"18": [0, 4], "3": [0, 13], "0": [3, 13]}},
     }  # fmt: skip
     return json.dumps(line | more) + "\n"
@@ -54,7 +54,11 @@ def test_of_a_log_it_is_said_which_command_reads_it(spark: SparkSession, tmp_pat
 
 
 def test_each_broker_and_roll_call_is_a_row(spark: SparkSession, tmp_path: Path) -> None:
-    silent = {"software": {"source": "missing"}, "start_time": {"ms": None}, "api_versions": None}
+    silent = {
+        "software": {"provenance": "missing"},
+        "start_time": {"ms": None},
+        "api_versions": None,
+    }
     dead = told(0, id=2, host="10.1.0.10", controller=False, failure="refused", **silent)
     tables, file = tmp_path / "tables", tmp_path / "rolls.jsonl"
     counts = read_rolls(spark, tables, put(file, told(0) + dead, age=0))
@@ -88,7 +92,7 @@ def test_a_broker_that_answers_differently_is_another_row(
 def test_536_5_every_start_time_is_kept_with_when_it_was_first_and_last_told(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    later = {"ms": 1_772_359_260_000, "source": "reported"}
+    later = {"ms": 1_772_359_260_000, "provenance": "reported"}
     text = told(0) + told(1) + told(2, start_time=later) + told(5, start_time=later)
     read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text, age=0))
     seen = sorted(
@@ -151,7 +155,7 @@ def test_a_range_may_end_anywhere(spark: SparkSession, tmp_path: Path) -> None:
 def test_536_4_a_start_time_beyond_the_calendar_is_none(
     spark: SparkSession, tmp_path: Path, start: int
 ) -> None:
-    text = told(0, start_time={"ms": start, "source": "reported"})
+    text = told(0, start_time={"ms": start, "provenance": "reported"})
     read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text))
     (row,) = brokers(tmp_path / "tables")
     assert row["start_time"] is None

@@ -314,8 +314,8 @@ def test_what_was_seen_outranks_what_a_library_is_known_to_need(tmp_path: Path) 
     made.use("ListOffsets", 1, "librdkafka 1.7.0")
     found = only(judged(tmp_path, made, "4.0.1"))
     assert found.verdict is Verdict.SAFE
-    (outlook,) = found.judgement.outlooks.values()
-    assert outlook.below_minimum  # which stays as a note
+    (compatibility,) = found.judgement.compatibilities.values()
+    assert compatibility.below_minimum  # which stays as a note
 
 
 # No longer seen

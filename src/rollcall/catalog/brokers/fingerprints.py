@@ -16,8 +16,8 @@ from functools import cache
 
 from rollcall.catalog.apis import Mode, known_apis
 from rollcall.catalog.ranges import Range, Ranges
-from rollcall.catalog.releases.release import Line, Listing, Release
-from rollcall.catalog.releases.release_lines import known_lines
+from rollcall.catalog.releases.release import Listing, Release, ReleaseLine
+from rollcall.catalog.releases.release_lines import known_release_lines
 
 ASIDE = frozenset({4, 5, 6, 7, 27, 56, 57, 58, 67, 71, 72})
 """Left out when lists are compared: proxies and other brokers hide what only brokers send, and 71
@@ -32,7 +32,7 @@ TRANSACTION_KEYS = frozenset({24, 25, 26, 28})
 ListKey = frozenset[tuple[int, Range]]
 
 
-class Circumstance(StrEnum):
+class BrokerCondition(StrEnum):
     """Why a list is not the one that the release shows by default."""
 
     OTHER_CONTROLLER = "other-controller"
@@ -51,10 +51,10 @@ class Circumstance(StrEnum):
 class Fit:
     """A list that a release may show."""
 
-    line: Line
+    line: ReleaseLine
     listing: Listing
     mode: Mode
-    circumstances: tuple[Circumstance, ...] = ()
+    conditions: tuple[BrokerCondition, ...] = ()
     controllers: tuple[str, ...] = ()
     """Lines of the active controller with which the list comes out so."""
 
@@ -81,7 +81,7 @@ def fits(ranges: Ranges) -> tuple[Fit, ...]:
 @cache
 def default_lists() -> Mapping[ListKey, tuple[Fit, ...]]:
     found: dict[ListKey, list[Fit]] = defaultdict(list)
-    for line in known_lines():
+    for line in known_release_lines():
         for listing in line.listings if line.advertised else ():
             for mode, ranges in listing.listed.items():
                 found[telling(ranges)].append(Fit(line, listing, mode))
@@ -102,22 +102,22 @@ def _unusual(fit: Fit) -> Iterator[tuple[ListKey, Fit]]:
     unstable = fit.line.unstable.get(fit.mode)
     more = {**plain, **unstable} if unstable else None
     if more:
-        yield telling(more), _fit(fit, Circumstance.UNSTABLE_APIS)
+        yield telling(more), _fit(fit, BrokerCondition.UNSTABLE_APIS)
     if fit.mode is Mode.ZOOKEEPER and plain.keys() >= TRANSACTION_KEYS:
         less = {key: range_ for key, range_ in plain.items() if key not in TRANSACTION_KEYS}
-        yield telling(less), _fit(fit, Circumstance.OLD_PROTOCOL)
+        yield telling(less), _fit(fit, BrokerCondition.OLD_PROTOCOL)
     if fit.mode is Mode.KRAFT:
-        yield from _under_controllers(fit, plain, Circumstance.OTHER_CONTROLLER)
+        yield from _under_controllers(fit, plain, BrokerCondition.OTHER_CONTROLLER)
         if more:
-            both = (Circumstance.UNSTABLE_APIS, Circumstance.OTHER_CONTROLLER)
+            both = (BrokerCondition.UNSTABLE_APIS, BrokerCondition.OTHER_CONTROLLER)
             yield from _under_controllers(fit, more, *both)
 
 
 def _under_controllers(
-    fit: Fit, ranges: Ranges, *circumstances: Circumstance
+    fit: Fit, ranges: Ranges, *circumstances: BrokerCondition
 ) -> Iterator[tuple[ListKey, Fit]]:
     by_list: dict[ListKey, list[str]] = defaultdict(list)
-    for line in known_lines():
+    for line in known_release_lines():
         controller = line.listings[-1].listed.get(Mode.CONTROLLER)
         if controller is not None and line is not fit.line:
             by_list[telling(_forwarded(ranges, controller))].append(line.name)
@@ -141,5 +141,5 @@ def _shared(key: int, range_: Range, controller: Ranges) -> Range | None:
     return range_.overlap(controller[key]) if key in controller else None
 
 
-def _fit(fit: Fit, *circumstances: Circumstance, controllers: tuple[str, ...] = ()) -> Fit:
+def _fit(fit: Fit, *circumstances: BrokerCondition, controllers: tuple[str, ...] = ()) -> Fit:
     return Fit(fit.line, fit.listing, fit.mode, circumstances, controllers)

@@ -16,15 +16,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rollcall.catalog.apis import Mode
-from rollcall.catalog.brokers.fingerprints import ASIDE, ZOOKEEPER_KEYS, Circumstance, Fit, fits
+from rollcall.catalog.brokers.fingerprints import ASIDE, ZOOKEEPER_KEYS, BrokerCondition, Fit, fits
 from rollcall.catalog.brokers.other_products import recognise
 from rollcall.catalog.brokers.result import (
-    Candidate,
+    BrokerKind,
+    ClosestRelease,
     Evidence,
-    NextBest,
-    ReleaseGuess,
-    Sign,
-    Verdict,
+    EvidenceKind,
+    LineCandidate,
+    ReleaseInference,
 )
 from rollcall.catalog.brokers.unmatched import (
     METADATA_VERSION,
@@ -34,17 +34,17 @@ from rollcall.catalog.brokers.unmatched import (
     supporting,
     unknown_keys,
 )
-from rollcall.catalog.provenance import Source
+from rollcall.catalog.provenance import Provenance
 from rollcall.catalog.ranges import Difference, Range, Ranges, as_ranges, differences
 from rollcall.catalog.releases.api_ranges import newest
-from rollcall.catalog.releases.release import Asked, Line, Release
-from rollcall.catalog.releases.release_lines import known_lines
+from rollcall.catalog.releases.release import Asked, Release, ReleaseLine
+from rollcall.catalog.releases.release_lines import known_release_lines
 
 UNSUPPORTED_VERSION = 35
 INVALID_REQUEST = 42
 API_VERSIONS = 18
 
-NOTHING_KNOWN = ReleaseGuess(Verdict.CANNOT_TELL, Source.MISSING)
+NOTHING_KNOWN = ReleaseInference(BrokerKind.UNKNOWN, Provenance.MISSING)
 
 
 def identify_release(
@@ -53,7 +53,7 @@ def identify_release(
     supported_features: Mapping[str, tuple[int, int]] | None = None,
     finalized_features: Mapping[str, int] | None = None,
     error_code: int = 0,
-) -> ReleaseGuess:
+) -> ReleaseInference:
     """The releases that fit an ApiVersions answer.
 
     Features are those told by an answer of version 3 or later; `finalized_features` holds the
@@ -67,11 +67,11 @@ def identify_release(
     )
 
 
-def identify_unanswered(*, closed: bool) -> ReleaseGuess:
+def identify_without_api_versions(*, closed: bool) -> ReleaseInference:
     """A broker that answers Metadata 0 and not ApiVersions: some close, some are silent (35.10)."""
     how = Asked.CLOSES if closed else Asked.IGNORES
-    chosen = [line for line in known_lines() if line.api_versions is how]
-    return _span(chosen, Evidence(Sign.NO_ANSWER))
+    chosen = [line for line in known_release_lines() if line.api_versions is how]
+    return _span(chosen, Evidence(EvidenceKind.NO_RESPONSE))
 
 
 @lru_cache(maxsize=4096)
@@ -80,19 +80,19 @@ def _identify(
     features: tuple[tuple[str, Range], ...],
     level: int,
     error_code: int,
-) -> ReleaseGuess:
+) -> ReleaseInference:
     ranges, supported = dict(items), dict(features)
     if error_code and ranges.keys() <= {API_VERSIONS}:
         return _from_error(error_code, ranges.get(API_VERSIONS))
     if not ranges:
         return NOTHING_KNOWN
     if others := recognise(ranges, supported):
-        return ReleaseGuess(
-            Verdict.OTHER,
-            Source.INFERRED,
-            others=others,
-            evidence=(Evidence(Sign.MARKS), *unknown_keys(ranges)),
-            next_best=closest(ranges),
+        return ReleaseInference(
+            BrokerKind.OTHER,
+            Provenance.INFERRED,
+            other_products=others,
+            evidence=(Evidence(EvidenceKind.PRODUCT_FINGERPRINT), *unknown_keys(ranges)),
+            closest=closest(ranges),
         )
     told = supported.get(METADATA_VERSION)
     fitting = [fit for fit in fits(ranges) if _mode_fits(fit, ranges)]
@@ -101,12 +101,12 @@ def _identify(
     return judge_strange(ranges, told)
 
 
-def _from_error(error_code: int, range_: Range | None) -> ReleaseGuess:
+def _from_error(error_code: int, range_: Range | None) -> ReleaseInference:
     """2.4 and later name their range of ApiVersions with error 35; older ones name nothing."""
-    evidence = Evidence(Sign.ERROR_ANSWER, API_VERSIONS, range_)
+    evidence = Evidence(EvidenceKind.ERROR_RESPONSE, API_VERSIONS, range_)
     if range_ is not None and range_.high > _api_versions(newest()):
         return newer_than_known(evidence)
-    known = {line: _api_versions(line) for line in known_lines() if line.advertised}
+    known = {line: _api_versions(line) for line in known_release_lines() if line.advertised}
     if error_code == UNSUPPORTED_VERSION and range_ is not None:
         chosen = [line for line, high in known.items() if high == range_.high]
     elif error_code == UNSUPPORTED_VERSION:
@@ -118,16 +118,18 @@ def _from_error(error_code: int, range_: Range | None) -> ReleaseGuess:
     return _span(chosen, evidence)
 
 
-def _api_versions(line: Line) -> int:
+def _api_versions(line: ReleaseLine) -> int:
     return line.listings[0].listed[line.main][API_VERSIONS].high
 
 
-def _span(chosen: Sequence[Line], evidence: Evidence) -> ReleaseGuess:
+def _span(chosen: Sequence[ReleaseLine], evidence: Evidence) -> ReleaseInference:
     """Releases that would do so; as others may too, it is no proof of Apache Kafka."""
-    candidates = tuple(Candidate(line.name, None, tuple(line.patches)) for line in chosen)
+    candidates = tuple(LineCandidate(line.name, None, tuple(line.patches)) for line in chosen)
     if not candidates:
         return NOTHING_KNOWN
-    return ReleaseGuess(Verdict.CANNOT_TELL, Source.INFERRED, candidates, evidence=(evidence,))
+    return ReleaseInference(
+        BrokerKind.UNKNOWN, Provenance.INFERRED, candidates, evidence=(evidence,)
+    )
 
 
 def _mode_fits(fit: Fit, ranges: Ranges) -> bool:
@@ -140,30 +142,35 @@ class _Narrowing:
 
     left: list[Fit]
     evidence: list[Evidence]
-    rival: NextBest | None = None
+    rival: ClosestRelease | None = None
 
     def keep(self, fits: list[Fit], sign: Evidence) -> None:
         out = [fit for fit in self.left if fit not in fits]
         if out and fits:
             self.left = fits
-            self.rival = NextBest(out[-1].line.name, out[-1].mode, (), sign)
+            self.rival = ClosestRelease(out[-1].line.name, out[-1].mode, (), sign)
             self.evidence += [sign] if sign not in self.evidence else []
 
 
 def _from_fits(
     fitting: list[Fit], able: list[Fit], ranges: Ranges, told: Range | None, level: int
-) -> ReleaseGuess:
-    by_feature = Evidence(Sign.METADATA_VERSION, seen=told)
-    found = _Narrowing(fitting, [Evidence(Sign.LIST), *([by_feature] if told else [])])
+) -> ReleaseInference:
+    by_feature = Evidence(EvidenceKind.METADATA_VERSION, observed=told)
+    found = _Narrowing(
+        fitting, [Evidence(EvidenceKind.API_RANGES), *([by_feature] if told else [])]
+    )
     found.keep(able, by_feature)
-    found.keep(_able(found.left, level), Evidence(Sign.FINALIZED_LEVEL, seen=Range(level, level)))
-    found.keep(_nearest_aside(found.left, ranges), Evidence(Sign.BROKER_KEYS))
-    return ReleaseGuess(
-        Verdict.APACHE,
-        Source.INFERRED,
+    found.keep(
+        _able(found.left, level),
+        Evidence(EvidenceKind.FINALIZED_LEVEL, observed=Range(level, level)),
+    )
+    found.keep(_nearest_aside(found.left, ranges), Evidence(EvidenceKind.INTER_BROKER_APIS))
+    return ReleaseInference(
+        BrokerKind.APACHE,
+        Provenance.INFERRED,
         candidates=_candidates(found.left, ranges, told),
         evidence=tuple(found.evidence),
-        next_best=found.rival or closest(ranges, but={fit.line.name for fit in found.left}),
+        closest=found.rival or closest(ranges, but={fit.line.name for fit in found.left}),
     )
 
 
@@ -199,27 +206,29 @@ def _differences_aside(fit: Fit, ranges: Ranges) -> tuple[Difference, ...]:
     )
 
 
-def _candidates(fitting: list[Fit], ranges: Ranges, told: Range | None) -> tuple[Candidate, ...]:
+def _candidates(
+    fitting: list[Fit], ranges: Ranges, told: Range | None
+) -> tuple[LineCandidate, ...]:
     """One for each line; patch releases with the same list are one candidate."""
-    merged: dict[Candidate, list[Release]] = {}
+    merged: dict[LineCandidate, list[Release]] = {}
     for fit in fitting:
-        candidate = Candidate(
+        candidate = LineCandidate(
             fit.line.name,
             fit.mode,
             patches=(),
-            circumstances=_circumstances(fit, ranges, told),
+            conditions=_circumstances(fit, ranges, told),
             controllers=fit.controllers,
-            aside=_differences_aside(fit, ranges),
+            inter_broker_differences=_differences_aside(fit, ranges),
         )
         merged.setdefault(candidate, []).extend(fit.patches)
     return tuple(replace(it, patches=tuple(patches)) for it, patches in merged.items())
 
 
-def _circumstances(fit: Fit, ranges: Ranges, told: Range | None) -> tuple[Circumstance, ...]:
-    found = list(fit.circumstances)
+def _circumstances(fit: Fit, ranges: Ranges, told: Range | None) -> tuple[BrokerCondition, ...]:
+    found = list(fit.conditions)
     if fit.line.telemetry.keys() & ranges.keys():
-        found.append(Circumstance.TELEMETRY)
+        found.append(BrokerCondition.TELEMETRY)
     range_ = fit.line.features.get(METADATA_VERSION)
     if told and range_ and told.high > range_.high:
-        found.append(Circumstance.UNSTABLE_FEATURES)
+        found.append(BrokerCondition.UNSTABLE_FEATURES)
     return tuple(found)

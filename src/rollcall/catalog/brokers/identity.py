@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rollcall.catalog.brokers.result import ReleaseGuess
-from rollcall.catalog.provenance import Source
+from rollcall.catalog.brokers.result import ReleaseInference
+from rollcall.catalog.provenance import Provenance
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerIdentity:
-    """Name and version are what the broker or a setting said, as it was said; never a guess."""
+    """Name and version are what the broker or a setting said, as it was said; never a inference."""
 
-    source: Source
+    provenance: Provenance
     name: str | None = None
     version: str | None = None
-    guess: ReleaseGuess | None = None
+    inference: ReleaseInference | None = None
     """What its ranges say, also where it reported: the two may disagree."""
 
 
@@ -24,11 +24,13 @@ def identify_broker(
     version: str | None = None,
     *,
     configured: str | None = None,
-    guess: ReleaseGuess | None = None,
+    inference: ReleaseInference | None = None,
 ) -> BrokerIdentity:
-    """A report comes first, then a setting, then the guess."""
+    """A report comes first, then a setting, then the inference."""
     if name is not None or version is not None:
-        return BrokerIdentity(Source.REPORTED, name, version, guess)
+        return BrokerIdentity(Provenance.REPORTED, name, version, inference)
     if configured is not None:
-        return BrokerIdentity(Source.CONFIGURED, None, configured, guess)
-    return BrokerIdentity(guess.source if guess else Source.MISSING, guess=guess)
+        return BrokerIdentity(Provenance.CONFIGURED, None, configured, inference)
+    return BrokerIdentity(
+        inference.provenance if inference else Provenance.MISSING, inference=inference
+    )

@@ -10,7 +10,7 @@ from rollcall.catalog.apis import Api, known_apis
 from rollcall.catalog.loader import Row, check_fields, complain, range_from, read_table
 from rollcall.catalog.ranges import Range, Ranges
 
-FILE = "brokers.json"
+FILE = "other_products.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class OtherBroker:
 
 
 @dataclass(frozen=True, slots=True)
-class OtherCandidate:
+class OtherProduct:
     """A broker whose signs fit, with what its ranges say about its version."""
 
     name: str
@@ -60,7 +60,7 @@ class OtherCandidate:
     until: str | None = None
 
 
-def recognise(ranges: Ranges, features: Mapping[str, Range]) -> tuple[OtherCandidate, ...]:
+def recognise(ranges: Ranges, features: Mapping[str, Range]) -> tuple[OtherProduct, ...]:
     return tuple(
         _candidate(broker, ranges)
         for broker in other_brokers()
@@ -115,7 +115,7 @@ def _key(where: str, api: str, keys: Mapping[str, int]) -> int:
     return keys[api]
 
 
-def _candidate(broker: OtherBroker, ranges: Ranges) -> OtherCandidate:
+def _candidate(broker: OtherBroker, ranges: Ranges) -> OtherProduct:
     fitting = [
         hint
         for hint in broker.versions
@@ -123,7 +123,7 @@ def _candidate(broker: OtherBroker, ranges: Ranges) -> OtherCandidate:
     ]
     since = [_number(hint.since) for hint in fitting if hint.since]
     until = [_number(hint.until) for hint in fitting if hint.until]
-    return OtherCandidate(
+    return OtherProduct(
         broker.name,
         since=_text(max(since)) if since else None,
         until=_text(min(until)) if until else None,

@@ -6,93 +6,93 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rollcall.catalog.apis import Mode
-from rollcall.catalog.brokers.fingerprints import Circumstance
-from rollcall.catalog.brokers.other_products import OtherCandidate
-from rollcall.catalog.provenance import Source
+from rollcall.catalog.brokers.fingerprints import BrokerCondition
+from rollcall.catalog.brokers.other_products import OtherProduct
+from rollcall.catalog.provenance import Provenance
 from rollcall.catalog.ranges import Difference, Range
 from rollcall.catalog.releases.release import Release
 
 
-class Verdict(StrEnum):
+class BrokerKind(StrEnum):
     APACHE = "apache"
     """Apache Kafka, of one of the candidate lines."""
     NEWER = "newer"
     """Apache Kafka, newer than the tables."""
     OTHER = "other"
     """Not Apache Kafka."""
-    CANNOT_TELL = "cannot-tell"
+    UNKNOWN = "unknown"
 
 
-class Sign(StrEnum):
+class EvidenceKind(StrEnum):
     """What a judgement rests on."""
 
-    LIST = "list"
+    API_RANGES = "api-ranges"
     """The list of APIs."""
     METADATA_VERSION = "metadata-version"
     """The supported metadata.version."""
     FINALIZED_LEVEL = "finalized-level"
     """The finalized metadata.version, which every broker supports."""
-    BROKER_KEYS = "broker-keys"
+    INTER_BROKER_APIS = "inter-broker-apis"
     """Keys that only brokers use, and that are otherwise left aside."""
-    ERROR_ANSWER = "error-answer"
+    ERROR_RESPONSE = "error-response"
     """How the answer with an error is made."""
-    NO_ANSWER = "no-answer"
+    NO_RESPONSE = "no-response"
     """ApiVersions is not answered."""
-    UNKNOWN_KEY = "unknown-key"
+    UNKNOWN_API = "unknown-api"
     """An API that no release has."""
-    BEYOND = "beyond"
+    ABOVE_NEWEST_RELEASE = "above-newest-release"
     """A version beyond the newest release."""
-    BELOW = "below"
+    SUBSET_OF_RELEASE = "subset-of-release"
     """Less than a release lists, and nothing else."""
-    MIX = "mix"
+    UNKNOWN_COMBINATION = "unknown-combination"
     """A mix of versions that no release has."""
-    MARKS = "marks"
+    PRODUCT_FINGERPRINT = "product-fingerprint"
     """The marks of another broker."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    sign: Sign
+    kind: EvidenceKind
     api_key: int | None = None
-    seen: Range | None = None
+    observed: Range | None = None
     expected: Range | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class LineCandidate:
     """A release line that fits, and the patch releases of it that do."""
 
     line: str
     mode: Mode | None
     patches: tuple[Release, ...]
-    circumstances: tuple[Circumstance, ...] = ()
+    conditions: tuple[BrokerCondition, ...] = ()
     controllers: tuple[str, ...] = ()
     """Lines of the active controller that explain the list."""
-    aside: tuple[Difference, ...] = ()
+    inter_broker_differences: tuple[Difference, ...] = ()
     """Keys that only brokers use and in which the list differs, as a proxy may hide them."""
 
 
 @dataclass(frozen=True, slots=True)
-class NextBest:
+class ClosestRelease:
     """The closest release that is no candidate, and what speaks against it."""
 
     line: str
     mode: Mode
-    against: tuple[Difference, ...]
+    differences: tuple[Difference, ...]
     evidence: Evidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseGuess:
-    verdict: Verdict
-    source: Source
-    candidates: tuple[Candidate, ...] = ()
-    others: tuple[OtherCandidate, ...] = ()
+class ReleaseInference:
+    kind: BrokerKind
+    provenance: Provenance
+    candidates: tuple[LineCandidate, ...] = ()
+    other_products: tuple[OtherProduct, ...] = ()
     newer_than: str | None = None
-    behind: tuple[str, ...] = ()
+    containing_lines: tuple[str, ...] = ()
     """Lines that have all it lists: one of them may stand behind a proxy."""
     evidence: tuple[Evidence, ...] = ()
-    next_best: NextBest | None = None
+    closest: ClosestRelease | None = None
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -109,4 +109,4 @@ class ReleaseGuess:
         return modes.pop() if len(modes) == 1 else None
 
 
-NOTHING_KNOWN = ReleaseGuess(Verdict.CANNOT_TELL, Source.MISSING)
+NOTHING_KNOWN = ReleaseInference(BrokerKind.UNKNOWN, Provenance.MISSING)

@@ -7,46 +7,59 @@ from functools import cache
 
 from rollcall.catalog.apis import Mode, known_apis
 from rollcall.catalog.brokers.fingerprints import ASIDE, default_lists, telling
-from rollcall.catalog.brokers.result import Evidence, NextBest, ReleaseGuess, Sign, Verdict
-from rollcall.catalog.provenance import Source
+from rollcall.catalog.brokers.result import (
+    BrokerKind,
+    ClosestRelease,
+    Evidence,
+    EvidenceKind,
+    ReleaseInference,
+)
+from rollcall.catalog.provenance import Provenance
 from rollcall.catalog.ranges import Range, Ranges, differences
 from rollcall.catalog.releases.api_ranges import newest
-from rollcall.catalog.releases.release import Line
-from rollcall.catalog.releases.release_lines import known_lines
+from rollcall.catalog.releases.release import ReleaseLine
+from rollcall.catalog.releases.release_lines import known_release_lines
 
 METADATA_VERSION = "metadata.version"
 NEW_KEYS = 32
 """So many keys beyond the newest we know may be a newer Kafka's; vendors start far above."""
 
 
-def judge_strange(ranges: Ranges, told: Range | None = None) -> ReleaseGuess:
+def judge_strange(ranges: Ranges, told: Range | None = None) -> ReleaseInference:
     """`told` is the supported metadata.version, which a proxy hands on as it is."""
     if beyond := _beyond(ranges):
         return newer_than_known(*beyond)
     behind = _behind(ranges, told)
-    return ReleaseGuess(
-        Verdict.CANNOT_TELL if behind else Verdict.OTHER,
-        Source.INFERRED,
-        behind=behind,
-        evidence=unknown_keys(ranges) or (Evidence(Sign.BELOW if behind else Sign.MIX),),
-        next_best=closest(ranges),
+    return ReleaseInference(
+        BrokerKind.UNKNOWN if behind else BrokerKind.OTHER,
+        Provenance.INFERRED,
+        containing_lines=behind,
+        evidence=unknown_keys(ranges)
+        or (
+            Evidence(
+                EvidenceKind.SUBSET_OF_RELEASE if behind else EvidenceKind.UNKNOWN_COMBINATION
+            ),
+        ),
+        closest=closest(ranges),
     )
 
 
-def newer_than_known(*evidence: Evidence) -> ReleaseGuess:
-    return ReleaseGuess(Verdict.NEWER, Source.INFERRED, newer_than=newest().name, evidence=evidence)
+def newer_than_known(*evidence: Evidence) -> ReleaseInference:
+    return ReleaseInference(
+        BrokerKind.NEWER, Provenance.INFERRED, newer_than=newest().name, evidence=evidence
+    )
 
 
 def unknown_keys(ranges: Ranges) -> tuple[Evidence, ...]:
     """Keys that no release has."""
     return tuple(
-        Evidence(Sign.UNKNOWN_KEY, key, range_)
+        Evidence(EvidenceKind.UNKNOWN_API, key, range_)
         for key, range_ in ranges.items()
         if key not in known_apis()
     )
 
 
-def supporting(lines: Mapping[str, Line], told: Range) -> dict[str, Line]:
+def supporting(lines: Mapping[str, ReleaseLine], told: Range) -> dict[str, ReleaseLine]:
     """Lines with just this metadata.version, else those it can be raised from by a setting."""
     ours = {name: line.features.get(METADATA_VERSION) for name, line in lines.items()}
     exact = {name: lines[name] for name, range_ in ours.items() if range_ == told}
@@ -57,7 +70,7 @@ def supporting(lines: Mapping[str, Line], told: Range) -> dict[str, Line]:
     }
 
 
-def closest(ranges: Ranges, but: Collection[str] = ()) -> NextBest | None:
+def closest(ranges: Ranges, but: Collection[str] = ()) -> ClosestRelease | None:
     """The closest default list, of lines other than these, and where it differs."""
     seen = telling(ranges)
     rivals = [
@@ -69,7 +82,7 @@ def closest(ranges: Ranges, but: Collection[str] = ()) -> NextBest | None:
     if not rivals:
         return None
     listed, fit = min(reversed(rivals), key=lambda rival: len(rival[0] ^ seen))
-    return NextBest(fit.line.name, fit.mode, differences(dict(seen), dict(listed)))
+    return ClosestRelease(fit.line.name, fit.mode, differences(dict(seen), dict(listed)))
 
 
 def _beyond(ranges: Ranges) -> tuple[Evidence, ...]:
@@ -86,8 +99,11 @@ def _beyond(ranges: Ranges) -> tuple[Evidence, ...]:
         return ()
     higher = [key for key, r in known.items() if key in ranges and ranges[key].high > r.high]
     return (
-        *(Evidence(Sign.BEYOND, key, ranges[key], known[key]) for key in higher),
-        *(Evidence(Sign.UNKNOWN_KEY, key, ranges[key]) for key in new),
+        *(
+            Evidence(EvidenceKind.ABOVE_NEWEST_RELEASE, key, ranges[key], known[key])
+            for key in higher
+        ),
+        *(Evidence(EvidenceKind.UNKNOWN_API, key, ranges[key]) for key in new),
     )
 
 
@@ -96,7 +112,7 @@ def _behind(ranges: Ranges, told: Range | None) -> tuple[str, ...]:
     if not ranges.keys() >= _always_listed():
         return ()
     found = {}
-    for line in known_lines():
+    for line in known_release_lines():
         for mode, listed in line.listings[-1].listed.items():
             known = {**listed, **line.telemetry, **line.unstable.get(mode, {})}
             if line.advertised and all(

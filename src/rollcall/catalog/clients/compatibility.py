@@ -11,18 +11,29 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rollcall.catalog.apis import known_apis
-from rollcall.catalog.clients.libraries import Library, Minimum, Need, engine_of, known_libraries
+from rollcall.catalog.clients.libraries import (
+    Library,
+    Minimum,
+    Requirement,
+    engine_of,
+    known_libraries,
+)
 from rollcall.catalog.loader import CatalogError
 from rollcall.catalog.ranges import Range
-from rollcall.catalog.releases.api_ranges import acceptance, accepted_ranges, line_of, ranges_of
+from rollcall.catalog.releases.api_ranges import (
+    acceptance,
+    accepted_ranges,
+    listed_ranges,
+    release_line,
+)
 from rollcall.catalog.releases.release import Release, UnknownReleaseError
-from rollcall.catalog.releases.release_lines import known_lines
+from rollcall.catalog.releases.release_lines import known_release_lines
 
 MINIMUM_FROM = Release((4, 0))
 """Documented minimums are for brokers from here on (KIP-896)."""
 
 
-class Lack(StrEnum):
+class RiskReason(StrEnum):
     """What the target does not give."""
 
     REFUSED = "refused"
@@ -39,16 +50,16 @@ class Risk:
 
     api_key: int
     versions: Range
-    lack: Lack
-    work: str | None = None
+    reason: RiskReason
+    operation: str | None = None
     fixed_in: Release | None = None
     basis: str = "derived"
-    source: str | None = None
+    reference: str | None = None
     only_with_sasl: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class LibraryCompatibility:
     library: str
     version: Release | None
     target: Release
@@ -61,14 +72,14 @@ class Outlook:
     notes: tuple[str, ...] = ()
 
 
-def outlook(
+def library_compatibility(
     library: str,
     version: Release | None,
     target: str | Release,
     *,
     engine_version: Release | None = None,
-    before: Release | None = None,
-) -> Outlook:
+    older_than: Release | None = None,
+) -> LibraryCompatibility:
     """What is known of a library version at a target; a binding is judged by its engine.
 
     Where the version is not known, it may be known to be `before` another."""
@@ -76,27 +87,27 @@ def outlook(
     engine = engine_of(row)
     judged = engine_version if row.engine else version
     release = target if isinstance(target, Release) else Release.parse(target)
-    line_of(release)  # an unknown target is an error, not a clean bill
+    release_line(release)  # an unknown target is an error, not a clean bill
     minimum = engine.minimum if release >= MINIMUM_FROM else None
-    return Outlook(
+    return LibraryCompatibility(
         library,
         version,
         release,
         minimum=minimum,
-        below_minimum=_is_below(minimum, judged, before) if minimum else None,
-        risks=(*_needs(engine, judged, release, before), *_gaps(engine, judged, release)),
+        below_minimum=_is_below(minimum, judged, older_than) if minimum else None,
+        risks=(*_needs(engine, judged, release, older_than), *_gaps(engine, judged, release)),
         pin=engine.pin,
         notes=(*row.notes, *(engine.notes if engine is not row else ())),
     )
 
 
-def _is_below(minimum: Minimum, version: Release | None, before: Release | None) -> bool | None:
+def _is_below(minimum: Minimum, version: Release | None, older_than: Release | None) -> bool | None:
     if version is not None:
         return version < minimum.version
-    return True if before is not None and before <= minimum.version else None
+    return True if older_than is not None and older_than <= minimum.version else None
 
 
-def known_versions(
+def known_api_versions(
     library: str, version: Release | None, *, engine_version: Release | None = None
 ) -> Mapping[int, frozenset[int]]:
     """The API versions that this library version is known to have; it may have more.
@@ -109,7 +120,7 @@ def known_versions(
     judged = engine_version if row.engine else version
     if judged is None:
         return {}
-    if engine.speaks_as_release:
+    if engine.uses_release_versions:
         return {
             key: frozenset(range(range_.low, range_.high + 1))
             for key, range_ in _client_ranges(judged).items()
@@ -132,45 +143,47 @@ def _library(name: str) -> Library:
 
 
 def _needs(
-    library: Library, version: Release | None, target: Release, before: Release | None
+    library: Library, version: Release | None, target: Release, older_than: Release | None
 ) -> Iterator[Risk]:
     for need in library.needs:
-        if not need.applies_to(version, before):
+        if not need.applies_to(version, older_than):
             continue
         for key, range_ in need.uses.items():
             if acceptance(target, key, range_.low).refused:
-                yield _risk(need, key, range_, Lack.REFUSED)
-        for key, range_ in need.wants_listed.items():
-            there = ranges_of(target).get(key)
+                yield _risk(need, key, range_, RiskReason.REFUSED)
+        for key, range_ in need.requires_listed.items():
+            there = listed_ranges(target).get(key)
             if there is None or not there.covers(range_):
-                yield _risk(need, key, range_, Lack.NOT_LISTED)
+                yield _risk(need, key, range_, RiskReason.NOT_LISTED)
 
 
-def _risk(need: Need, key: int, range_: Range, lack: Lack) -> Risk:
+def _risk(need: Requirement, key: int, range_: Range, reason: RiskReason) -> Risk:
     return Risk(
         key,
         range_,
-        lack,
-        need.work,
+        reason,
+        need.operation,
         need.below,
         need.basis,
-        need.source,
+        need.reference,
         need.only_with_sasl,
     )
 
 
 def _gaps(library: Library, version: Release | None, target: Release) -> Iterator[Risk]:
     """Of a Java client: APIs in which its release and the target share no version."""
-    if not library.speaks_as_release or version is None:
+    if not library.uses_release_versions or version is None:
         return
     accepted = accepted_ranges(target)
     for key, range_ in _client_ranges(version).items():
         if key in accepted and range_.high < accepted[key].low:
-            yield Risk(key, range_, Lack.NO_COMMON, fixed_in=_first_with(key, accepted[key].low))
+            yield Risk(
+                key, range_, RiskReason.NO_COMMON, fixed_in=_first_with(key, accepted[key].low)
+            )
 
 
 def _first_with(key: int, version: int) -> Release | None:
-    for line in known_lines():
+    for line in known_release_lines():
         range_ = line.listings[-1].listed[line.main].get(key)
         if range_ is not None and range_.high >= version:
             return line.release

@@ -18,7 +18,7 @@ from rollcall.catalog.clients.libraries import (
     Library,
     known_libraries,
     parse_version,
-    told_names,
+    software_names,
 )
 from rollcall.catalog.clients.signatures import (
     API_VERSIONS,
@@ -28,7 +28,7 @@ from rollcall.catalog.clients.signatures import (
     compare,
     senders,
 )
-from rollcall.catalog.provenance import Source
+from rollcall.catalog.provenance import Provenance
 from rollcall.catalog.ranges import Ranges, as_ranges
 from rollcall.catalog.releases.release import Release
 from rollcall.catalog.releases.vendor_builds import apache_line
@@ -38,7 +38,7 @@ ENOUGH_AGAINST = 2
 """A client id is in doubt when so many APIs speak against the library it names."""
 
 
-class Clue(StrEnum):
+class LibraryEvidence(StrEnum):
     """What a candidate rests on."""
 
     NAME = "name"
@@ -53,20 +53,20 @@ class LibraryCandidate:
     engine: str | None = None
     """The library that decides what is sent: itself, or the one it is built on."""
     engine_version: Release | None = None
-    before: Release | None = None
+    older_than: Release | None = None
     """Its engine is older than this: it asked, and told no name to a broker that hears names."""
     build_of: str | None = None
     """The Apache line inside a build with a number of its own."""
-    like: tuple[str, ...] = ()
+    matching_versions: tuple[str, ...] = ()
     """Versions with this signature; others may have it too."""
-    clues: tuple[Clue, ...] = ()
+    evidence: tuple[LibraryEvidence, ...] = ()
     agreeing: tuple[int, ...] = ()
     """API keys whose versions fit."""
 
 
 @dataclass(frozen=True, slots=True)
-class LibraryGuess:
-    source: Source
+class LibraryInference:
+    provenance: Provenance
     candidates: tuple[LibraryCandidate, ...] = ()
     software_name: str | None = None
     software_version: str | None = None
@@ -78,7 +78,7 @@ class LibraryGuess:
         return first if all(it.library == first for it in self.candidates) else None
 
 
-CANNOT_TELL = LibraryGuess(Source.MISSING)
+UNKNOWN = LibraryInference(Provenance.MISSING)
 
 
 def identify_library(
@@ -87,7 +87,7 @@ def identify_library(
     client_id: str | None = None,
     api_versions: Mapping[int, Iterable[int]] | None = None,
     broker_ranges: Mapping[int, tuple[int, int]] | None = None,
-) -> LibraryGuess:
+) -> LibraryInference:
     """The library of a client, from what is known of it; `broker_ranges` are what it was told."""
     name = None if (software_name or "") in SAYS_NOTHING else software_name
     if name is not None:
@@ -99,17 +99,17 @@ def identify_library(
     candidates = _by_client_id(client_id, matches, asked=API_VERSIONS in seen)
     if _hears_names(broker) and max(seen.get(API_VERSIONS, {NAMES_FROM})) < NAMES_FROM:
         candidates = tuple(_before_it_told(it) for it in candidates)
-    return LibraryGuess(Source.INFERRED, candidates) if candidates else CANNOT_TELL
+    return LibraryInference(Provenance.INFERRED, candidates) if candidates else UNKNOWN
 
 
-def _reported(name: str, version: str | None) -> LibraryGuess:
+def _reported(name: str, version: str | None) -> LibraryInference:
     told = None if (version or "") in SAYS_NOTHING else version
-    if name not in told_names():
-        return LibraryGuess(Source.REPORTED, (), name, told)
-    library, form = told_names()[name]
+    if name not in software_names():
+        return LibraryInference(Provenance.REPORTED, (), name, told)
+    library, form = software_names()[name]
     parts = form.parts(told or "")
     own, engine = parse_version(parts.get("version")), parse_version(parts.get("engine"))
-    build_of = apache_line(own) if own and own.suffix and library.speaks_as_release else None
+    build_of = apache_line(own) if own and own.suffix and library.uses_release_versions else None
     if build_of:
         own = Release.parse(build_of)
     candidate = LibraryCandidate(
@@ -118,9 +118,9 @@ def _reported(name: str, version: str | None) -> LibraryGuess:
         engine=library.engine or library.id,
         engine_version=engine if library.engine else own,
         build_of=build_of,
-        clues=(Clue.NAME,),
+        evidence=(LibraryEvidence.NAME,),
     )
-    return LibraryGuess(Source.REPORTED, (candidate,), name, told)
+    return LibraryInference(Provenance.REPORTED, (candidate,), name, told)
 
 
 def _hears_names(broker: Ranges | None) -> bool:
@@ -137,8 +137,8 @@ def _possible(seen: Seen, broker: Ranges | None) -> list[Match]:
 
 def _before_it_told(candidate: LibraryCandidate) -> LibraryCandidate:
     """No later version of it would have asked without its name."""
-    since = known_libraries()[candidate.library].tells_since
-    return replace(candidate, before=since) if candidate.version is None else candidate
+    since = known_libraries()[candidate.library].reports_name_since
+    return replace(candidate, older_than=since) if candidate.version is None else candidate
 
 
 def _by_client_id(
@@ -150,10 +150,10 @@ def _by_client_id(
     for library, version in _named_by(client_id):
         ours = [match for match in matches if match.sender.library is library]
         doubtful = version is None and _all_against(ours)
-        if doubtful and library.speaks_as_release:
+        if doubtful and library.uses_release_versions:
             continue
         in_doubt = in_doubt or doubtful
-        named.append(_candidate(library, ours, Clue.CLIENT_ID, version))
+        named.append(_candidate(library, ours, LibraryEvidence.CLIENT_ID, version))
     if named and not in_doubt:
         return tuple(named)
     names = {candidate.library for candidate in named}
@@ -180,24 +180,32 @@ def _by_versions(matches: list[Match], *, asked: bool) -> tuple[LibraryCandidate
         if not match.against and match.telling and len(match.agreeing) >= ENOUGH_AGREEING:
             by_library.setdefault(match.sender.library.id, []).append(match)
     ranked = sorted(by_library.values(), key=lambda ms: -max(len(m.telling) for m in ms))
-    found = [_candidate(ms[0].sender.library, ms, Clue.API_VERSIONS) for ms in ranked]
-    if not asked and any(ms[0].sender.library.speaks_as_release for ms in ranked):
-        held = (it for it in known_libraries().values() if not it.asks_when_pinned)
-        found += [_candidate(it, [], Clue.API_VERSIONS) for it in held if it.id not in by_library]
+    found = [_candidate(ms[0].sender.library, ms, LibraryEvidence.API_VERSIONS) for ms in ranked]
+    if not asked and any(ms[0].sender.library.uses_release_versions for ms in ranked):
+        held = (it for it in known_libraries().values() if not it.negotiates_when_pinned)
+        found += [
+            _candidate(it, [], LibraryEvidence.API_VERSIONS)
+            for it in held
+            if it.id not in by_library
+        ]
     return tuple(found)
 
 
 def _candidate(
-    library: Library, matches: list[Match], clue: Clue, version: Release | None = None
+    library: Library, matches: list[Match], clue: LibraryEvidence, version: Release | None = None
 ) -> LibraryCandidate:
     fitting = [match for match in matches if match.agreeing and not match.against]
-    clues = (clue,) if clue is Clue.API_VERSIONS or not fitting else (clue, Clue.API_VERSIONS)
+    evidence = (
+        (clue,)
+        if clue is LibraryEvidence.API_VERSIONS or not fitting
+        else (clue, LibraryEvidence.API_VERSIONS)
+    )
     return LibraryCandidate(
         library.id,
         version=version,
         engine=library.engine or library.id,
         engine_version=None if library.engine else version,
-        like=tuple(m.sender.version for m in fitting if m.sender.version),
-        clues=clues,
+        matching_versions=tuple(m.sender.version for m in fitting if m.sender.version),
+        evidence=evidence,
         agreeing=tuple(sorted({key for match in fitting for key in match.agreeing})),
     )

@@ -18,17 +18,19 @@ SAYS_NOTHING = frozenset({"", "unknown"})
 
 
 @dataclass(frozen=True, slots=True)
-class ToldName:
+class SoftwareName:
     """A software name, and the form of the version that comes with it (KIP-511)."""
 
     name: str
     form: re.Pattern[str]
     """Groups: version its own, engine that of the library below, application neither."""
     since: str | None
-    meaningless: frozenset[str]
+    placeholders: frozenset[str]
 
     def parts(self, version: str) -> Mapping[str, str]:
-        found = None if version in self.meaningless | SAYS_NOTHING else self.form.fullmatch(version)
+        found = (
+            None if version in self.placeholders | SAYS_NOTHING else self.form.fullmatch(version)
+        )
         return {k: v for k, v in found.groupdict().items() if v} if found else {}
 
 
@@ -48,28 +50,28 @@ class Minimum:
 
     version: Release
     basis: str
-    source: str
+    reference: str
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
+class Requirement:
     """What versions below a number use, or want to see listed, for some work."""
 
     below: Release | None
-    work: str
+    operation: str
     uses: Ranges
-    wants_listed: Ranges
+    requires_listed: Ranges
     basis: str
-    source: str
+    reference: str
     only_with_sasl: bool = False
     """Who uses no listener with SASL does not do that work."""
 
-    def applies_to(self, version: Release | None, before: Release | None = None) -> bool:
+    def applies_to(self, version: Release | None, older_than: Release | None = None) -> bool:
         """Of a version that is not known, it may be known what it is `before`."""
         if self.below is None:
             return True
         if version is None:
-            return before is not None and before <= self.below
+            return older_than is not None and older_than <= self.below
         return version < self.below
 
 
@@ -77,24 +79,24 @@ class Need:
 class Library:
     id: str
     title: str
-    names: tuple[ToldName, ...] = ()
+    names: tuple[SoftwareName, ...] = ()
     client_ids: tuple[re.Pattern[str], ...] = ()
     """What it calls itself by default; a group `version` where that is part of it."""
     engine: str | None = None
     negotiates: bool = True
-    speaks_as_release: bool = False
+    uses_release_versions: bool = False
     caps: Mapping[int, int] | None = None
     pin: str | None = None
     """The setting that holds its API versions down; a newer library does not lift it."""
-    asks_when_pinned: bool = True
+    negotiates_when_pinned: bool = True
     """Held down by it, it still asks a broker for its versions."""
     signatures: tuple[Signature, ...] = ()
     minimum: Minimum | None = None
-    needs: tuple[Need, ...] = ()
+    needs: tuple[Requirement, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
-    def tells_since(self) -> Release | None:
+    def reports_name_since(self) -> Release | None:
         """The first version that tells its name; None for one that never does."""
         since = [Release.parse(name.since) for name in self.names if name.since]
         return min(since, default=None)
@@ -119,7 +121,7 @@ def engine_of(library: Library) -> Library:
 
 
 @cache
-def told_names() -> Mapping[str, tuple[Library, ToldName]]:
+def software_names() -> Mapping[str, tuple[Library, SoftwareName]]:
     """Every software name that a library is known to tell."""
     return {
         told.name: (library, told)
@@ -168,7 +170,14 @@ class _Builder:
             self.where,
             row,
             needs={"library", "title", "names", "client_ids"},
-            may={"engine", "negotiates", "speaks_as_release", "caps", "pin", "asks_when_pinned"}
+            may={
+                "engine",
+                "negotiates",
+                "uses_release_versions",
+                "caps",
+                "pin",
+                "negotiates_when_pinned",
+            }
             | {"signatures", "minimum", "needs", "notes"},
         )
         return Library(
@@ -178,21 +187,21 @@ class _Builder:
             client_ids=tuple(self.pattern(it, "pattern") for it in row["client_ids"]),
             engine=row.get("engine"),
             negotiates=row.get("negotiates", True),
-            speaks_as_release=row.get("speaks_as_release", False),
+            uses_release_versions=row.get("uses_release_versions", False),
             caps={self.key(api): high for api, high in row.get("caps", {}).items()},
             pin=row.get("pin"),
-            asks_when_pinned=row.get("asks_when_pinned", True),
+            negotiates_when_pinned=row.get("negotiates_when_pinned", True),
             signatures=tuple(self.signature(it) for it in row.get("signatures", [])),
             minimum=self.minimum(row.get("minimum")),
             needs=tuple(self.need(need) for need in row.get("needs", [])),
             notes=tuple(row.get("notes", [])),
         )
 
-    def name(self, row: Row) -> ToldName:
+    def name(self, row: Row) -> SoftwareName:
         form = self.pattern(row, "form")
         if unknown := form.groupindex.keys() - {"version", "engine", "application"}:
             complain(FILE, self.where, f"the form has the group {min(unknown)}", "see about")
-        return ToldName(row["name"], form, row["since"], frozenset(row.get("meaningless", [])))
+        return SoftwareName(row["name"], form, row["since"], frozenset(row.get("placeholders", [])))
 
     def pattern(self, row: Row, field: str) -> re.Pattern[str]:
         try:
@@ -218,25 +227,30 @@ class _Builder:
     def minimum(self, row: Row | None) -> Minimum | None:
         if row is None:
             return None
-        return Minimum(Release.parse(row["version"]), row["basis"], row["source"])
+        return Minimum(Release.parse(row["version"]), row["basis"], row["reference"])
 
-    def need(self, row: Row) -> Need:
+    def need(self, row: Row) -> Requirement:
         check_fields(
             FILE,
             self.where,
             row,
-            needs={"below", "work", "basis", "source"},
-            may={"uses", "wants_listed", "only_with_sasl"},
+            needs={"below", "operation", "basis", "reference"},
+            may={"uses", "requires_listed", "only_with_sasl"},
         )
-        if not row.keys() & {"uses", "wants_listed"}:
-            complain(FILE, self.where, f"{row['work']}: needs nothing", "give uses or wants_listed")
-        return Need(
+        if not row.keys() & {"uses", "requires_listed"}:
+            complain(
+                FILE,
+                self.where,
+                f"{row['operation']}: needs nothing",
+                "give uses or requires_listed",
+            )
+        return Requirement(
             below=Release.parse(row["below"]) if row["below"] else None,
-            work=row["work"],
+            operation=row["operation"],
             uses=self.ranges(row.get("uses", {})),
-            wants_listed=self.ranges(row.get("wants_listed", {})),
+            requires_listed=self.ranges(row.get("requires_listed", {})),
             basis=row["basis"],
-            source=row["source"],
+            reference=row["reference"],
             only_with_sasl=row.get("only_with_sasl", False),
         )
 

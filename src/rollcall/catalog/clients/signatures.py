@@ -16,7 +16,7 @@ from rollcall.catalog.apis import known_apis
 from rollcall.catalog.clients.libraries import Library, Signature, known_libraries
 from rollcall.catalog.ranges import Ranges
 from rollcall.catalog.releases.release import Release
-from rollcall.catalog.releases.release_lines import known_lines
+from rollcall.catalog.releases.release_lines import known_release_lines
 
 API_VERSIONS = 18
 NAMES_FROM = 3
@@ -103,7 +103,7 @@ def _expected(
 
 
 def _senders(library: Library) -> Iterator[Sender]:
-    if library.speaks_as_release:
+    if library.uses_release_versions:
         yield from _releases(library)
     for signature in library.signatures:
         yield Sender(
@@ -117,7 +117,7 @@ def _senders(library: Library) -> Iterator[Sender]:
 
 
 def _tells(library: Library, signature: Signature) -> bool:
-    since = library.tells_since
+    since = library.reports_name_since
     if since is None or signature.version is None:
         return False
     asks = max(signature.apis.get(API_VERSIONS, frozenset({0})))
@@ -126,8 +126,8 @@ def _tells(library: Library, signature: Signature) -> bool:
 
 def _releases(library: Library) -> Iterator[Sender]:
     """The Java clients share their versions with the brokers of the same release."""
-    since, caps = library.tells_since, library.caps or {}
-    for line in known_lines():
+    since, caps = library.reports_name_since, library.caps or {}
+    for line in known_release_lines():
         asks = line.release >= ASKS_SINCE
         highest = {
             key: min(range_.high, caps.get(key, range_.high))

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from rollcall.catalog.apis import Api, Mode, known_apis
 from rollcall.catalog.loader import Row, check_fields, complain, range_from, read_table
 from rollcall.catalog.ranges import Range, Ranges
-from rollcall.catalog.releases.release import Line, Release, UnknownReleaseError
-from rollcall.catalog.releases.release_lines import known_lines
+from rollcall.catalog.releases.release import Release, ReleaseLine, UnknownReleaseError
+from rollcall.catalog.releases.release_lines import known_release_lines
 from rollcall.catalog.releases.vendor_builds import apache_line
 
 DEPRECATED = "deprecated.json"
@@ -39,28 +39,28 @@ class Acceptance(StrEnum):
         return self in (Acceptance.TOO_OLD, Acceptance.REMOVED)
 
 
-def newest() -> Line:
-    return known_lines()[-1]
+def newest() -> ReleaseLine:
+    return known_release_lines()[-1]
 
 
-def line_of(release: str | Release) -> Line:
+def release_line(release: str | Release) -> ReleaseLine:
     """The line of a release; a patch that came out after the tables is of its line too."""
     wanted = _release(release)
-    for line in reversed(known_lines()):
+    for line in reversed(known_release_lines()):
         if wanted.within(line.release):
             return line
     raise _unknown(wanted)
 
 
-def is_known(release: str | Release) -> bool:
+def is_known_release(release: str | Release) -> bool:
     """Whether this very release is in the tables, rather than its line only."""
     plain = Release(_release(release).parts)
-    return any(plain == line.release or plain in line.patches for line in known_lines())
+    return any(plain == line.release or plain in line.patches for line in known_release_lines())
 
 
-def ranges_of(release: str | Release, mode: Mode | None = None) -> Ranges:
+def listed_ranges(release: str | Release, mode: Mode | None = None) -> Ranges:
     """What a node of that release lists by default; a bare line means its newest patch."""
-    line = line_of(release)
+    line = release_line(release)
     listed = line.listing_at(_release(release)).listed
     try:
         return listed[mode or line.main]
@@ -76,11 +76,11 @@ def accepted_ranges(release: str | Release, mode: Mode | None = None) -> Ranges:
 
     Without a mode, what brokers answer in any: KRaft came to some APIs later than ZooKeeper, and an
     upgrade does not change the mode."""
-    line = line_of(release)
+    line = release_line(release)
     modes = [mode] if mode else [it for it in _BROKERS if it in line.modes]
     ranges: dict[int, Range] = {}
     for each in modes:
-        ranges |= ranges_of(release, each)
+        ranges |= listed_ranges(release, each)
     if mode is not Mode.CONTROLLER:
         ranges |= line.telemetry
     for key, gone in line.refused.items():
@@ -93,7 +93,7 @@ def accepted_ranges(release: str | Release, mode: Mode | None = None) -> Ranges:
 
 
 def listed(release: str | Release, key: int, version: int, mode: Mode | None = None) -> bool:
-    range_ = ranges_of(release, mode).get(key)
+    range_ = listed_ranges(release, mode).get(key)
     return range_ is not None and range_.has(version)
 
 
@@ -106,17 +106,17 @@ def acceptance(
 ) -> Acceptance:
     range_ = accepted_ranges(release, mode).get(key)
     if range_ is None:
-        was = first_listed(key)
-        gone = was is not None and was.release < line_of(release).release
+        was = first_line_listing(key)
+        gone = was is not None and was.release < release_line(release).release
         return Acceptance.REMOVED if gone else Acceptance.NOT_YET
     if version < range_.low:
         return Acceptance.TOO_OLD
     return Acceptance.TOO_NEW if version > range_.high else Acceptance.ACCEPTED
 
 
-def first_listed(key: int) -> Line | None:
+def first_line_listing(key: int) -> ReleaseLine | None:
     """The line whose brokers first listed it; None for what only controllers list."""
-    for line in known_lines():
+    for line in known_release_lines():
         modes = line.listings[-1].listed
         if key in line.telemetry or any(key in modes.get(mode, ()) for mode in _BROKERS):
             return line
@@ -125,7 +125,7 @@ def first_listed(key: int) -> Line | None:
 
 def is_deprecated(release: str | Release, key: int, version: int) -> bool:
     """Whether that patch release marks the version; the mark is no promise of a removal."""
-    line = line_of(release)
+    line = release_line(release)
     wanted = Release(_release(release).parts)
     patch = max(line.patches) if wanted == line.release else wanted
     marks: Mapping[int, Range] = {}
@@ -137,11 +137,11 @@ def is_deprecated(release: str | Release, key: int, version: int) -> bool:
 
 @cache
 def deprecated_marks() -> tuple[tuple[Release, Ranges], ...]:
-    return build_marks(read_table(DEPRECATED)["marks"], known_lines(), known_apis())
+    return build_marks(read_table(DEPRECATED)["marks"], known_release_lines(), known_apis())
 
 
 def build_marks(
-    rows: Sequence[Row], known: Sequence[Line], apis: Mapping[int, Api]
+    rows: Sequence[Row], known: Sequence[ReleaseLine], apis: Mapping[int, Api]
 ) -> tuple[tuple[Release, Ranges], ...]:
     keys = {api.name: api.key for api in apis.values()}
     patches = {patch: line for line in known for patch in line.patches}
@@ -173,12 +173,14 @@ def _release(release: str | Release) -> Release:
 
 
 def _unknown(release: Release) -> UnknownReleaseError:
-    names = [line.name for line in known_lines()]
+    names = [line.name for line in known_release_lines()]
     if carried := apache_line(release):
         hint = f"that build carries Apache Kafka {carried}: name a release of that line"
     elif newest().release < release < Release((newest().release.parts[0] + 1, 1)):
         hint = f"the newest line known here is {names[-1]}; a newer rollcall may know it"
-    elif near := [line.name for line in known_lines() if line.release.parts[0] == release.parts[0]]:
+    elif near := [
+        line.name for line in known_release_lines() if line.release.parts[0] == release.parts[0]
+    ]:
         hint = f"did you mean one of {', '.join(near)}?"
     else:
         hint = f"known lines: {', '.join(names)}"

@@ -63,7 +63,7 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Line:
+class ReleaseLine:
     """A release line with all that is known of it."""
 
     name: str

@@ -17,7 +17,7 @@ from typing import Any
 from rollcall.catalog.apis import Api, Mode, known_apis
 from rollcall.catalog.loader import Row, check_fields, complain, range_from, read_table
 from rollcall.catalog.ranges import Range, Ranges
-from rollcall.catalog.releases.release import Asked, Line, Listing, Release
+from rollcall.catalog.releases.release import Asked, Listing, Release, ReleaseLine
 
 FILE = "releases.json"
 
@@ -37,7 +37,7 @@ MAY = {
 
 
 @cache
-def known_lines() -> tuple[Line, ...]:
+def known_release_lines() -> tuple[ReleaseLine, ...]:
     """Every line that the catalog knows, oldest first."""
     return build_lines(read_table(FILE), known_apis())
 
@@ -48,7 +48,7 @@ def metadata_versions() -> Mapping[int, str]:
     return {int(level): name for level, name in read_table(FILE)["metadata_versions"].items()}
 
 
-def build_lines(table: Row, apis: Mapping[int, Api]) -> tuple[Line, ...]:
+def build_lines(table: Row, apis: Mapping[int, Api]) -> tuple[ReleaseLine, ...]:
     sums = _Sums({api.name: api.key for api in apis.values()})
     built = tuple(sums.add(row) for row in table["lines"])
     _check_levels(built, table["metadata_versions"])
@@ -70,7 +70,7 @@ class _Sums:
     telemetry: dict[int, Range] = field(default_factory=dict)
     features: dict[str, Range] = field(default_factory=dict)
 
-    def add(self, row: Row) -> Line:
+    def add(self, row: Row) -> ReleaseLine:
         before, self.name = self.name, str(row.get("line"))
         check_fields(FILE, self.where, row, needs=NEEDS, may=MAY)
         if before and Release.parse(self.name) <= Release.parse(before):
@@ -86,7 +86,7 @@ class _Sums:
             for name, pair in row.get("features", {}).items()
         }
         self.check_exceptions(listings[-1].listed[self.main])
-        return Line(
+        return ReleaseLine(
             name=self.name,
             main=self.main,
             api_versions=self.api_versions,
@@ -203,7 +203,7 @@ def _frozen(ranges: Mapping[int, Range]) -> Ranges:
     return MappingProxyType(dict(sorted(ranges.items())))
 
 
-def _check_levels(lines: tuple[Line, ...], levels: Mapping[str, str]) -> None:
+def _check_levels(lines: tuple[ReleaseLine, ...], levels: Mapping[str, str]) -> None:
     """The highest metadata.version of a line is a level that is named after it."""
     for line in lines:
         if (range_ := line.features.get("metadata.version")) is None:
@@ -218,7 +218,7 @@ def _check_levels(lines: tuple[Line, ...], levels: Mapping[str, str]) -> None:
             )
 
 
-def _check_listeners(lines: tuple[Line, ...], apis: Mapping[int, Api]) -> None:
+def _check_listeners(lines: tuple[ReleaseLine, ...], apis: Mapping[int, Api]) -> None:
     """apis.json and the newest line agree on who answers what; every API is listed somewhere."""
     newest = lines[-1]
     for mode, ranges in newest.listings[-1].listed.items():

@@ -8,9 +8,9 @@ from functools import cache
 
 from rollcall.catalog.loader import Row, check_fields, complain, read_table
 from rollcall.catalog.releases.release import Release
-from rollcall.catalog.releases.release_lines import known_lines
+from rollcall.catalog.releases.release_lines import known_release_lines
 
-FILE = "platforms.json"
+FILE = "vendor_builds.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,15 @@ class Platform:
     """Its own line to the Apache line it carries."""
 
 
-def build_platforms(rows: Sequence[Row], known_lines: Sequence[str]) -> tuple[Platform, ...]:
+def build_platforms(
+    rows: Sequence[Row], known_release_lines: Sequence[str]
+) -> tuple[Platform, ...]:
     for row in rows:
         check_fields(
             FILE, f"row {row.get('name')}", row, needs={"name", "suffixes", "lines"}, may=set()
         )
         for own, carried in row["lines"].items():
-            if carried not in known_lines:
+            if carried not in known_release_lines:
                 complain(
                     FILE,
                     f"row {row['name']}",
@@ -39,7 +41,9 @@ def build_platforms(rows: Sequence[Row], known_lines: Sequence[str]) -> tuple[Pl
 
 @cache
 def platforms() -> tuple[Platform, ...]:
-    return build_platforms(read_table(FILE)["platforms"], [line.name for line in known_lines()])
+    return build_platforms(
+        read_table(FILE)["platforms"], [line.name for line in known_release_lines()]
+    )
 
 
 def apache_line(release: Release) -> str | None:

@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from rollcall.catalog import Mode, Range, Source, api_name, intersect, line_of, ranges_of
+from rollcall.catalog import (
+    Mode,
+    Provenance,
+    Range,
+    api_name,
+    intersect,
+    listed_ranges,
+    release_line,
+)
 from rollcall.cli.brokers.asking import answered_rows, broker_row, run, take_roll_call
 from rollcall.cli.options.common import JsonOption
 from rollcall.cli.options.connection import (
@@ -22,8 +30,10 @@ from rollcall.client import BrokerRow, RollCall
 DIFFERENT = 3
 FORM = "rollcall-api-versions/1"
 NOT_TOLD = {
-    Source.CONFIGURED: "tells no versions; these are of the release it is taken for (configured)",
-    Source.INFERRED: "tells no versions; that it answers Metadata 0 is all we know (inferred)",
+    Provenance.CONFIGURED: (
+        "tells no versions; these are of the release it is taken for (configured)"
+    ),
+    Provenance.INFERRED: "tells no versions; that it answers Metadata 0 is all we know (inferred)",
 }
 
 
@@ -51,7 +61,7 @@ def api_versions(
     """
     settings = load_settings(bootstrap, config, seconds=seconds, release=release)
     if compare is not None and not compare.isdecimal():
-        line_of(compare)  # what is no release is told before anybody is asked
+        release_line(compare)  # what is no release is told before anybody is asked
     calls = run(take_roll_call(settings))
     rows = answered_rows(calls) if broker is None else (broker_row(calls, broker),)
     matrix = Matrix({row.node.id: row.ranges for row in rows}, compare, _other_side(calls, compare))
@@ -108,14 +118,14 @@ def _other_side(calls: RollCall, compare: str | None) -> Mapping[int, Range] | N
         return None
     if compare.isdecimal():
         return broker_row(calls, int(compare)).ranges
-    return ranges_of(compare, _mode(calls, compare))
+    return listed_ranges(compare, _mode(calls, compare))
 
 
 def _mode(calls: RollCall, release: str) -> Mode | None:
     """That of the brokers, if the release has it: a KRaft broker is held against a KRaft broker."""
-    guesses = [row.identity.guess for row in calls.rows if row.identity.guess]
-    mode = next((guess.mode for guess in guesses if guess.mode), None)
-    return mode if mode in line_of(release).modes else None
+    inferences = [row.identity.inference for row in calls.rows if row.identity.inference]
+    mode = next((inference.mode for inference in inferences if inference.mode), None)
+    return mode if mode in release_line(release).modes else None
 
 
 def shown(range_: Range | None) -> str:
@@ -147,15 +157,15 @@ def _print(matrix: Matrix) -> None:
 def remarks(rows: Sequence[BrokerRow], missing: Sequence[BrokerRow]) -> Iterator[str]:
     """Whose ranges are not its own words (885.4), and who is not in it at all."""
     for source, words in NOT_TOLD.items():
-        if untold := [row.node.id for row in rows if source_of(row) is source]:
+        if untold := [row.node.id for row in rows if provenance_of(row) is source]:
             yield f"broker {number_list(untold)}: {words}"
     if missing:
         yield f"without broker {number_list([row.node.id for row in missing])}: no answer"
 
 
-def source_of(row: BrokerRow) -> Source:
+def provenance_of(row: BrokerRow) -> Provenance:
     """How we know its ranges."""
-    return row.versions.source if row.versions else Source.MISSING
+    return row.versions.provenance if row.versions else Provenance.MISSING
 
 
 def _title(compared_to: str) -> str:
@@ -170,7 +180,7 @@ def _document(matrix: Matrix, calls: RollCall, rows: Sequence[BrokerRow]) -> dic
         "cluster_id": calls.cluster.cluster_id,
         "compared_to": matrix.compared_to,
         "missing": [row.node.id for row in calls.missing],
-        "sources": {str(row.node.id): source_of(row) for row in rows},
+        "provenance": {str(row.node.id): provenance_of(row) for row in rows},
         "apis": [
             {
                 "key": key,

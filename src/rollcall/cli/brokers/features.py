@@ -2,8 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from rollcall.catalog import FeatureVerdict, Obstacle, Offer, Usable, api_name, usable_features
-from rollcall.cli.brokers.api_versions import number_list, remarks, shown, source_of
+from rollcall.catalog import (
+    BrokerSupport,
+    FeatureResult,
+    MissingRequirement,
+    Usable,
+    api_name,
+    usable_features,
+)
+from rollcall.cli.brokers.api_versions import number_list, provenance_of, remarks, shown
 from rollcall.cli.brokers.asking import answered_rows, run, take_roll_call
 from rollcall.cli.options.common import JsonOption
 from rollcall.cli.options.connection import (
@@ -55,30 +62,30 @@ def features(
     print_lines(remarks(rows, calls.missing))
 
 
-def offer_of(row: BrokerRow) -> Offer:
+def offer_of(row: BrokerRow) -> BrokerSupport:
     """What a broker lists, and what it has shown beyond that."""
     shows = {
         "broker-start-time": bool(row.start_time_ms),
         "broker-identity": row.responses is not None and any(row.responses.software),
     }
-    return Offer(
+    return BrokerSupport(
         row.ranges,
         finalized=row.versions.finalized_features if row.versions else None,
         extensions=frozenset(name for name, is_shown in shows.items() if is_shown),
     )
 
 
-def in_the_way(verdict: FeatureVerdict[int]) -> Iterator[str]:
+def in_the_way(verdict: FeatureResult[int]) -> Iterator[str]:
     """One phrase for each thing that is missing, with all brokers that lack it alike."""
-    alike: dict[tuple[object, ...], list[Obstacle[int]]] = {}
-    for one in verdict.obstacles:
+    alike: dict[tuple[object, ...], list[MissingRequirement[int]]] = {}
+    for one in verdict.missing:
         key = (one.api_key, one.level, one.extension, one.needed, one.offered)
         alike.setdefault(key, []).append(one)
     for same in alike.values():
         yield f"broker {number_list([one.broker for one in same])}: {_lack(same[0])}"
 
 
-def _lack(one: Obstacle[int]) -> str:
+def _lack(one: MissingRequirement[int]) -> str:
     what = one.extension or one.level or api_name(one.api_key if one.api_key is not None else -1)
     if one.needed is None:
         return f"does not tell {what}"
@@ -87,14 +94,14 @@ def _lack(one: Obstacle[int]) -> str:
 
 
 def _document(
-    verdicts: tuple[FeatureVerdict[int], ...], calls: RollCall, rows: Sequence[BrokerRow]
+    verdicts: tuple[FeatureResult[int], ...], calls: RollCall, rows: Sequence[BrokerRow]
 ) -> dict[str, object]:
     return {
         "form": FORM,
         "time_ms": calls.taken_at_ms,
         "cluster_id": calls.cluster.cluster_id,
         "missing": [row.node.id for row in calls.missing],
-        "sources": {str(row.node.id): source_of(row) for row in rows},
+        "provenance": {str(row.node.id): provenance_of(row) for row in rows},
         "features": [
             {
                 "id": verdict.feature.id,
@@ -102,7 +109,7 @@ def _document(
                 "kip": verdict.feature.kip,
                 "since": verdict.feature.since,
                 "usable": verdict.usable,
-                "obstacles": [
+                "missing_requirements": [
                     {
                         "broker": one.broker,
                         "api_key": one.api_key,
@@ -111,7 +118,7 @@ def _document(
                         "needed": list(one.needed) if one.needed else None,
                         "offered": list(one.offered) if one.offered else None,
                     }
-                    for one in verdict.obstacles
+                    for one in verdict.missing
                 ],
             }
             for verdict in verdicts

@@ -8,18 +8,18 @@ from typing import Annotated
 import typer
 
 from rollcall.catalog import (
-    Candidate,
+    BrokerKind,
     Difference,
     Evidence,
-    ReleaseGuess,
-    Sign,
-    Verdict,
+    EvidenceKind,
+    LineCandidate,
+    ReleaseInference,
     api_name,
     identify_release,
 )
 from rollcall.cli.brokers.api_versions import shown
 from rollcall.cli.brokers.api_versions_input import read_answer
-from rollcall.cli.brokers.text import any_of, guessed_version
+from rollcall.cli.brokers.text import any_of, inferred_version
 from rollcall.cli.options.common import JsonOption
 from rollcall.cli.terminal.output import print_json, print_lines
 from rollcall.errors import RollcallError
@@ -28,18 +28,18 @@ NOTHING_FITS = 3
 STDIN = Path("-")
 FORM = "rollcall-identify/1"
 MOST_SHOWN = 5
-SIGNS = {
-    Sign.LIST: "the list of APIs",
-    Sign.METADATA_VERSION: "the supported metadata.version",
-    Sign.FINALIZED_LEVEL: "the finalized metadata.version",
-    Sign.BROKER_KEYS: "the APIs that only brokers use",
-    Sign.ERROR_ANSWER: "how the answer with an error is made,",
-    Sign.NO_ANSWER: "ApiVersions is not answered",
-    Sign.UNKNOWN_KEY: "an API that no release has:",
-    Sign.BEYOND: "beyond the newest release:",
-    Sign.BELOW: "less than a release lists:",
-    Sign.MIX: "versions that no release has together",
-    Sign.MARKS: "the marks of another broker",
+EVIDENCE = {
+    EvidenceKind.API_RANGES: "the list of APIs",
+    EvidenceKind.METADATA_VERSION: "the supported metadata.version",
+    EvidenceKind.FINALIZED_LEVEL: "the finalized metadata.version",
+    EvidenceKind.INTER_BROKER_APIS: "the APIs that only brokers use",
+    EvidenceKind.ERROR_RESPONSE: "how the answer with an error is made,",
+    EvidenceKind.NO_RESPONSE: "ApiVersions is not answered",
+    EvidenceKind.UNKNOWN_API: "an API that no release has:",
+    EvidenceKind.ABOVE_NEWEST_RELEASE: "beyond the newest release:",
+    EvidenceKind.SUBSET_OF_RELEASE: "less than a release lists:",
+    EvidenceKind.UNKNOWN_COMBINATION: "versions that no release has together",
+    EvidenceKind.PRODUCT_FINGERPRINT: "the marks of another broker",
 }
 
 
@@ -58,17 +58,17 @@ def identify(
     Example: rollcall identify answer.json
     """
     answer = read_answer(_text(None if file == STDIN else file))
-    guess = identify_release(
+    inference = identify_release(
         answer.ranges,
         supported_features=answer.supported,
         finalized_features=answer.finalized,
         error_code=answer.error_code,
     )
     if as_json:
-        print_json(_document(guess))
+        print_json(_document(inference))
     else:
-        print_lines(_lines(guess))
-    if not (guess.candidates or guess.others or guess.newer_than):
+        print_lines(_lines(inference))
+    if not (inference.candidates or inference.other_products or inference.newer_than):
         raise typer.Exit(NOTHING_FITS)
 
 
@@ -83,47 +83,47 @@ def _text(file: Path | None) -> str:
         ) from None
 
 
-def _lines(guess: ReleaseGuess) -> Iterator[str]:
-    yield _verdict(guess)
-    for candidate in guess.candidates:
+def _lines(inference: ReleaseInference) -> Iterator[str]:
+    yield _verdict(inference)
+    for candidate in inference.candidates:
         yield f"  {_candidate(candidate)}"
-    if guess.behind:
-        yield f"  a proxy before {any_of(guess.behind)} would look like this"
-    for evidence in guess.evidence:
+    if inference.containing_lines:
+        yield f"  a proxy before {any_of(inference.containing_lines)} would look like this"
+    for evidence in inference.evidence:
         yield f"  seen: {_evidence(evidence)}"
-    best = guess.next_best
+    best = inference.closest
     if best is not None:
-        against = [_difference(d) for d in best.against[:MOST_SHOWN]]
-        if len(best.against) > MOST_SHOWN:
-            against.append(f"and {len(best.against) - MOST_SHOWN} more")
+        against = [_difference(d) for d in best.differences[:MOST_SHOWN]]
+        if len(best.differences) > MOST_SHOWN:
+            against.append(f"and {len(best.differences) - MOST_SHOWN} more")
         if best.evidence is not None:
             against.append(_evidence(best.evidence))
         yield f"next best: {best.line} ({best.mode}); against it: {', '.join(against)}"
 
 
-def _verdict(guess: ReleaseGuess) -> str:
-    version = guessed_version(guess)
-    if guess.verdict is Verdict.OTHER:
-        name = any_of([other.name for other in guess.others]) or "unknown software"
+def _verdict(inference: ReleaseInference) -> str:
+    version = inferred_version(inference)
+    if inference.kind is BrokerKind.OTHER:
+        name = any_of([other.name for other in inference.other_products]) or "unknown software"
         return f"not Apache Kafka: {name}{f' {version}' if version else ''} (inferred)"
     if version is None:
         return "cannot tell: the list fits no release"
     return f"Apache Kafka {version} (inferred)"
 
 
-def _candidate(candidate: Candidate) -> str:
+def _candidate(candidate: LineCandidate) -> str:
     patches = [str(patch) for patch in candidate.patches]
     reach = f"{patches[0]} to {patches[-1]}" if len(patches) > 1 else "".join(patches)
-    parts = [reach, candidate.mode or "", *candidate.circumstances]
+    parts = [reach, candidate.mode or "", *candidate.conditions]
     return f"{candidate.line}: {', '.join(filter(None, parts))}"
 
 
 def _evidence(evidence: Evidence) -> str:
-    parts = [SIGNS[evidence.sign]]
+    parts = [EVIDENCE[evidence.kind]]
     if evidence.api_key is not None:
         parts.append(api_name(evidence.api_key))
-    if evidence.seen is not None:
-        parts.append(shown(evidence.seen))
+    if evidence.observed is not None:
+        parts.append(shown(evidence.observed))
     if evidence.expected is not None:
         parts.append(f"where a release has {shown(evidence.expected)}")
     return " ".join(parts)
@@ -131,50 +131,50 @@ def _evidence(evidence: Evidence) -> str:
 
 def _difference(difference: Difference) -> str:
     name = api_name(difference.api_key)
-    return f"{name} is {shown(difference.seen)}, there {shown(difference.expected)}"
+    return f"{name} is {shown(difference.observed)}, there {shown(difference.expected)}"
 
 
-def _document(guess: ReleaseGuess) -> dict[str, object]:
-    best = guess.next_best
+def _document(inference: ReleaseInference) -> dict[str, object]:
+    best = inference.closest
     return {
         "form": FORM,
-        "verdict": guess.verdict,
-        "source": guess.source,
+        "kind": inference.kind,
+        "provenance": inference.provenance,
         "candidates": [
             {
                 "line": candidate.line,
                 "mode": candidate.mode,
                 "patches": [str(patch) for patch in candidate.patches],
-                "circumstances": list(candidate.circumstances),
+                "conditions": list(candidate.conditions),
             }
-            for candidate in guess.candidates
+            for candidate in inference.candidates
         ],
-        "others": [
+        "other_products": [
             {"name": other.name, "since": other.since, "until": other.until}
-            for other in guess.others
+            for other in inference.other_products
         ],
-        "newer_than": guess.newer_than,
-        "behind": list(guess.behind),
+        "newer_than": inference.newer_than,
+        "containing_lines": list(inference.containing_lines),
         "evidence": [
             {
-                "sign": evidence.sign,
+                "kind": evidence.kind,
                 "api_key": evidence.api_key,
-                "seen": list(evidence.seen) if evidence.seen else None,
+                "observed": list(evidence.observed) if evidence.observed else None,
                 "expected": list(evidence.expected) if evidence.expected else None,
             }
-            for evidence in guess.evidence
+            for evidence in inference.evidence
         ],
-        "next_best": best
+        "closest": best
         and {
             "line": best.line,
             "mode": best.mode,
-            "against": [
+            "differences": [
                 {
                     "api_key": d.api_key,
-                    "seen": list(d.seen) if d.seen else None,
+                    "observed": list(d.observed) if d.observed else None,
                     "expected": list(d.expected) if d.expected else None,
                 }
-                for d in best.against
+                for d in best.differences
             ],
         },
     }

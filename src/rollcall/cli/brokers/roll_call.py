@@ -147,10 +147,10 @@ def _cells(row: BrokerRow, calls: RollCall) -> tuple[object, ...]:
         "yes" if row.is_controller else "",
         software(row.identity),
         version(row.identity),
-        row.identity.source,
+        row.identity.provenance,
         moment(row.start_time_ms),
         uptime(row, calls.taken_at_ms),
-        row.start_time_source,
+        row.start_time_provenance,
         note(row, calls.cluster.cluster_id),
     )
 

@@ -55,7 +55,7 @@ def broker(row: BrokerRow) -> dict[str, Any]:
         "start_time": {
             "ms": row.start_time_ms or None,
             "time": iso_time(row.start_time_ms),
-            "source": row.start_time_source,
+            "provenance": row.start_time_provenance,
         },
         "clock_ahead_ms": row.clock_ahead_ms or None,
         "via": _via(row.via),
@@ -65,17 +65,17 @@ def broker(row: BrokerRow) -> dict[str, Any]:
 
 
 def identity(known: BrokerIdentity) -> dict[str, Any]:
-    """Name and version are what was said; what was guessed is in `candidates` alone."""
-    guess = known.guess
+    """Name and version are what was said; what was inferred is in `candidates` alone."""
+    inference = known.inference
     return {
         "name": known.name,
         "version": known.version,
-        "source": known.source,
-        "verdict": guess.verdict if guess else None,
-        "candidates": list(guess.lines) if guess else [],
-        "mode": guess.mode if guess else None,
-        "others": [other.name for other in guess.others] if guess else [],
-        "newer_than": guess.newer_than if guess else None,
+        "provenance": known.provenance,
+        "kind": inference.kind if inference else None,
+        "candidates": list(inference.lines) if inference else [],
+        "mode": inference.mode if inference else None,
+        "other_products": [other.name for other in inference.other_products] if inference else [],
+        "newer_than": inference.newer_than if inference else None,
     }
 
 
@@ -84,7 +84,7 @@ def _versions(row: BrokerRow) -> dict[str, Any] | None:
     if versions is None:
         return None
     return {
-        "source": versions.source,
+        "provenance": versions.provenance,
         "reply": versions.reply.name.lower(),
         "version": versions.api_versions,
         "dialect": versions.dialect,

@@ -6,7 +6,7 @@ A guess is a set of candidates and looks like one; a time that nobody told is un
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from rollcall.catalog import BrokerIdentity, OtherCandidate, ReleaseGuess, Source, Verdict
+from rollcall.catalog import BrokerIdentity, BrokerKind, OtherProduct, Provenance, ReleaseInference
 from rollcall.cli.terminal.text import duration
 from rollcall.client import BrokerRow
 
@@ -14,30 +14,37 @@ UNKNOWN = "unknown"
 
 
 def software(identity: BrokerIdentity) -> str | None:
-    if identity.source is Source.REPORTED:
+    if identity.provenance is Provenance.REPORTED:
         return identity.name
-    if identity.guess is None or identity.source is Source.CONFIGURED:
+    if identity.inference is None or identity.provenance is Provenance.CONFIGURED:
         return None
-    if identity.guess.verdict is Verdict.OTHER:
-        return any_of([other.name for other in identity.guess.others]) or "not Apache Kafka"
-    return "Apache Kafka" if identity.guess.candidates or identity.guess.newer_than else None
+    if identity.inference.kind is BrokerKind.OTHER:
+        return (
+            any_of([other.name for other in identity.inference.other_products])
+            or "not Apache Kafka"
+        )
+    return (
+        "Apache Kafka" if identity.inference.candidates or identity.inference.newer_than else None
+    )
 
 
 def version(identity: BrokerIdentity) -> str | None:
-    if identity.source in (Source.REPORTED, Source.CONFIGURED):
+    if identity.provenance in (Provenance.REPORTED, Provenance.CONFIGURED):
         return identity.version
-    return guessed_version(identity.guess) if identity.guess else None
+    return inferred_version(identity.inference) if identity.inference else None
 
 
-def guessed_version(guess: ReleaseGuess) -> str | None:
-    if guess.verdict is Verdict.OTHER:
-        return any_of([text for other in guess.others if (text := _reach(other))]) or None
-    if guess.newer_than:
-        return f"newer than {guess.newer_than}"
-    return any_of(guess.lines) or None
+def inferred_version(inference: ReleaseInference) -> str | None:
+    if inference.kind is BrokerKind.OTHER:
+        return (
+            any_of([text for other in inference.other_products if (text := _reach(other))]) or None
+        )
+    if inference.newer_than:
+        return f"newer than {inference.newer_than}"
+    return any_of(inference.lines) or None
 
 
-def _reach(other: OtherCandidate) -> str:
+def _reach(other: OtherProduct) -> str:
     if other.since and other.until:
         return f"{other.since} to {other.until}"
     return f"{other.since} or later" if other.since else f"up to {other.until}" * bool(other.until)
@@ -81,8 +88,10 @@ def note(row: BrokerRow, cluster_id: str | None) -> str:
         notes.append(f"its clock is at least {ahead} ahead of ours")
     if row.answered and cluster_id and row.cluster_id and row.cluster_id != cluster_id:
         notes.append(f"belongs to another cluster: {row.cluster_id}")
-    if row.answered and row.identity.source is Source.INFERRED and row.identity.guess:
-        guess = row.identity.guess
-        if guess.verdict is Verdict.CANNOT_TELL and guess.behind:
-            notes.append(f"fits no release; a proxy before {any_of(guess.behind)} may look so")
+    if row.answered and row.identity.provenance is Provenance.INFERRED and row.identity.inference:
+        inference = row.identity.inference
+        if inference.kind is BrokerKind.UNKNOWN and inference.containing_lines:
+            notes.append(
+                f"fits no release; a proxy before {any_of(inference.containing_lines)} may look so"
+            )
     return "; ".join(notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rollcall.catalog import Lack, Risk, Source, api_name, known_libraries
+from rollcall.catalog import Provenance, Risk, RiskReason, api_name, known_libraries
 from rollcall.cli.report.summary import count, large, minute
 from rollcall.cli.terminal.text import duration
 from rollcall.reports.complaints import Complaint, Kind, Unit
@@ -39,14 +39,14 @@ def software(client: Client) -> str:
     versions = ", ".join(told[:4]) + (", ..." if len(told) > 4 else "")
     if client.software is not None:
         mark = " (inferred in part)" if client.inferred_requests else ""
-        mark = " (inferred)" if client.named is Source.INFERRED else mark
+        mark = " (inferred)" if client.named is Provenance.INFERRED else mark
         return f"{client.software} {versions}".strip() + mark
     if client.other_names:
         return f"one of {', '.join(client.other_names)} (inferred)"
     found = dict.fromkeys(
         f"{it.library} {it.version}" if it.version else it.library
-        for guess in (client.guesses or {}).values()
-        for it in guess.candidates
+        for inference in (client.inferences or {}).values()
+        for it in inference.candidates
     )
     if not found:
         return "cannot tell"
@@ -84,11 +84,11 @@ def _top(it: Finding) -> str:
 
 def _risk(it: Finding, risk: Risk) -> str:
     lacks = {
-        Lack.REFUSED: "which the target refuses",
-        Lack.NOT_LISTED: "to be listed, which the target does not",
-        Lack.NO_COMMON: "and has no version in common with the target",
+        RiskReason.REFUSED: "which the target refuses",
+        RiskReason.NOT_LISTED: "to be listed, which the target does not",
+        RiskReason.NO_COMMON: "and has no version in common with the target",
     }
-    work = f" for {risk.work}" if risk.work else ""
+    work = f" for {risk.operation}" if risk.operation else ""
     if it.why is Why.NO_LONGER_SEEN:
         told = ", ".join(each or "the nameless one" for each in it.software_versions)
         return (
@@ -97,8 +97,8 @@ def _risk(it: Finding, risk: Risk) -> str:
         )
     return (
         f"not seen in the window, but this library version needs "
-        f"{api_name(risk.api_key)} {_versions(it)}{work}, {lacks[risk.lack]}"
-        f" ({risk.basis}{f': {risk.source}' if risk.source else ''})"
+        f"{api_name(risk.api_key)} {_versions(it)}{work}, {lacks[risk.reason]}"
+        f" ({risk.basis}{f': {risk.reference}' if risk.reference else ''})"
     )
 
 
@@ -135,8 +135,8 @@ def notes(it: ClientImpact) -> list[str]:
     """What does not decide, and is good to know."""
     told = [
         f"{_title(look.library)} {look.version or 'that tells no name'} is below the minimum "
-        f"{look.minimum.version} ({look.minimum.source}); what was seen outranks that"
-        for look in it.judgement.outlooks.values()
+        f"{look.minimum.version} ({look.minimum.reference}); what was seen outranks that"
+        for look in it.judgement.compatibilities.values()
         if look.below_minimum and look.minimum and it.verdict is Verdict.SAFE
     ]
     return told + [evidence(found) for found in it.judgement.no_longer_seen]

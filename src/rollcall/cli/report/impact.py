@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from rollcall import reports
-from rollcall.catalog import line_of
+from rollcall.catalog import release_line
 from rollcall.cli.report import details as say
 from rollcall.cli.report import summary as words
 from rollcall.cli.report.options import AskedOfClients, with_options
@@ -83,7 +83,7 @@ def report_impact(
     Example: rollcall report impact --tables tables --target 4.0.1
     """
     for name in filter(None, (target, running)):
-        line_of(name)  # a slip is told before the tables are read
+        release_line(name)  # a slip is told before the tables are read
     reader = open_tables(asked.folder, asked.question)
     report = reports.impact(
         reader,

@@ -19,7 +19,7 @@ LATEST_MS = 253_402_300_799_999
 LINE = """
   form STRING, time_ms BIGINT, cluster_id STRING, id INT, host STRING, port INT, rack STRING,
   controller BOOLEAN, failure STRING,
-  software STRUCT<name: STRING, version: STRING, source: STRING, candidates: ARRAY<STRING>>,
+  software STRUCT<name: STRING, version: STRING, provenance: STRING, candidates: ARRAY<STRING>>,
   start_time STRUCT<ms: BIGINT>,
   api_versions STRUCT<ranges: MAP<STRING, ARRAY<INT>>>
 """
@@ -69,7 +69,7 @@ def called_brokers(told: DataFrame) -> DataFrame:
         "told.failure",
         F.col("told.software.name").alias("software_name"),
         F.col("told.software.version").alias("software_version"),
-        F.col("told.software.source").alias("software_source"),
+        F.col("told.software.provenance").alias("software_source"),
         F.col("told.software.candidates").alias("candidates"),
         moment("told.start_time.ms").alias("start_time"),
         "ranges",

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from rollcall.catalog import Ranges, Release, accepted_ranges, log_form
+from rollcall.catalog import Ranges, Release, accepted_ranges, log_format
 
 
 class Origin(StrEnum):
@@ -119,7 +119,7 @@ class Ceilings:
             range_ = accepted_ranges(self.release).get(api_key)
             return (range_.high if range_ else -1), Origin.CONFIGURED
         form = self.floors.get(broker)
-        range_ = accepted_ranges(log_form(form).since).get(api_key) if form else None
+        range_ = accepted_ranges(log_format(form).since).get(api_key) if form else None
         return (range_.high if range_ else -1), Origin.FLOOR
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from rollcall.catalog import Outlook, Range, Risk
+from rollcall.catalog import LibraryCompatibility, Range, Risk
 from rollcall.reports.impact.broker_limits import Ceiling
 from rollcall.reports.values import Client
 
@@ -75,7 +75,7 @@ class Judgement:
     verdict: Verdict
     findings: tuple[Finding, ...]
     """The deciding one first; APIs in accepted versions only are left out."""
-    outlooks: Mapping[str | None, Outlook] = field(default_factory=dict)
+    compatibilities: Mapping[str | None, LibraryCompatibility] = field(default_factory=dict)
     """What is known of its library at the target, for each software version."""
 
     @property

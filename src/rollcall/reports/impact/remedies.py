@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from rollcall.catalog import Outlook, Release, accepts, engine_of, known_libraries, line_of
+from rollcall.catalog import (
+    LibraryCompatibility,
+    Release,
+    accepts,
+    engine_of,
+    known_libraries,
+    release_line,
+)
 from rollcall.reports.impact.findings import Finding, Judgement, Verdict, Why
 from rollcall.reports.values import Client
 
@@ -84,34 +91,36 @@ def _steps(judgement: Judgement, target: Release) -> Iterator[Remedy]:
 def _library_steps(judgement: Judgement, findings: list[Finding]) -> Iterator[Remedy]:
     keys = {it.api_key for it in findings}
     versions = dict.fromkeys(version for it in findings for version in it.software_versions)
-    outlooks = [judgement.outlooks[it] for it in versions if it in judgement.outlooks]
-    if not outlooks:
+    compatibilities = [
+        judgement.compatibilities[it] for it in versions if it in judgement.compatibilities
+    ]
+    if not compatibilities:
         yield Remedy(Step.FIND_OUT)
-    for outlook in dict.fromkeys(outlooks):
-        risks = [risk for risk in outlook.risks if risk.api_key in keys]
+    for compatibility in dict.fromkeys(compatibilities):
+        risks = [risk for risk in compatibility.risks if risk.api_key in keys]
         if any(risk.fixed_in is None for risk in risks):
-            yield Remedy(Step.REPLACE, outlook.library)
+            yield Remedy(Step.REPLACE, compatibility.library)
             continue
         wanted = [risk.fixed_in for risk in risks if risk.fixed_in is not None]
-        if outlook.minimum is not None and _may_be_below(outlook, judgement.client):
-            wanted.append(outlook.minimum.version)
+        if compatibility.minimum is not None and _may_be_below(compatibility, judgement.client):
+            wanted.append(compatibility.minimum.version)
         newer = max(wanted, default=None)
-        pinned = judgement.verdict is not Verdict.AT_RISK and outlook.pin is not None
+        pinned = judgement.verdict is not Verdict.AT_RISK and compatibility.pin is not None
         if newer is not None or not pinned:
-            engine = known_libraries()[outlook.library].engine if newer else None
-            yield Remedy(Step.UPGRADE, outlook.library, newer, engine)
+            engine = known_libraries()[compatibility.library].engine if newer else None
+            yield Remedy(Step.UPGRADE, compatibility.library, newer, engine)
         if pinned:
-            yield Remedy(Step.UNPIN, outlook.library, setting=outlook.pin)
+            yield Remedy(Step.UNPIN, compatibility.library, setting=compatibility.pin)
 
 
-def _may_be_below(outlook: Outlook, client: Client) -> bool:
+def _may_be_below(compatibility: LibraryCompatibility, client: Client) -> bool:
     """Whether a version that is not known may be too old: who tells a name may be as old as the
     first that does."""
-    if outlook.below_minimum is not None or outlook.minimum is None:
-        return bool(outlook.below_minimum)
-    engine = engine_of(known_libraries()[outlook.library])
-    since = engine.tells_since if client.software is not None else None
-    return since is None or since < outlook.minimum.version
+    if compatibility.below_minimum is not None or compatibility.minimum is None:
+        return bool(compatibility.below_minimum)
+    engine = engine_of(known_libraries()[compatibility.library])
+    since = engine.reports_name_since if client.software is not None else None
+    return since is None or since < compatibility.minimum.version
 
 
 def _lowest(findings: list[Finding]) -> Iterator[tuple[int, int]]:
@@ -124,7 +133,7 @@ def _lowest(findings: list[Finding]) -> Iterator[tuple[int, int]]:
 def _accepting_patch(pairs: tuple[tuple[int, int], ...], target: Release) -> Release | None:
     """The first later patch of the same line that accepts all of these APIs and versions; many
     clients are told the same."""
-    line = line_of(target)
+    line = release_line(target)
     for patch in sorted(line.patches):
         if patch > target and all(accepts(patch, key, version) for key, version in pairs):
             return patch if len(target.parts) > len(line.release.parts) else None

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rollcall.catalog import Release, UnknownReleaseError, is_known, line_of
+from rollcall.catalog import Release, UnknownReleaseError, is_known_release, release_line
 from rollcall.reports.export import flat_impact, to_arrow
 from rollcall.reports.impact.evidence import read_ceilings, read_history, read_versions
 from rollcall.reports.impact.findings import Judgement, Verdict
@@ -92,8 +92,8 @@ class Impact:
 
 
 def _check(target: Release) -> None:
-    line = line_of(target)
-    if not is_known(target):
+    line = release_line(target)
+    if not is_known_release(target):
         raise UnknownReleaseError(
             f"there is no release {target} in the catalog",
             hint=f"it knows {line.name} up to {max(line.patches)}: that is what {line.name} means",

@@ -19,16 +19,16 @@ from functools import cached_property
 
 from rollcall.catalog import (
     Acceptance,
-    Lack,
     LibraryCandidate,
-    Outlook,
+    LibraryCompatibility,
     Range,
     Release,
     Risk,
+    RiskReason,
     acceptance,
     accepted_ranges,
-    known_versions,
-    outlook,
+    known_api_versions,
+    library_compatibility,
 )
 from rollcall.reports.impact.broker_limits import Ceiling
 from rollcall.reports.impact.findings import Finding, Judgement, Verdict, Why
@@ -52,7 +52,7 @@ class Judge:
         return {}
 
     @cached_property
-    def _outlooks(self) -> dict[int, tuple[LibraryCandidate, Outlook]]:
+    def _compatibilities(self) -> dict[int, tuple[LibraryCandidate, LibraryCompatibility]]:
         """By their ids, as most clients share a few: to compare what they hold takes long."""
         return {}
 
@@ -66,17 +66,17 @@ class Judge:
     def refuses(self, key: int, version: int) -> bool:
         return not self._says_nothing(key, version) and self.acceptance(key, version).refused
 
-    def outlook(self, candidate: LibraryCandidate) -> Outlook:
-        if id(candidate) not in self._outlooks:
-            found = outlook(
+    def compatibility(self, candidate: LibraryCandidate) -> LibraryCompatibility:
+        if id(candidate) not in self._compatibilities:
+            found = library_compatibility(
                 candidate.library,
                 candidate.version,
                 self.target,
                 engine_version=candidate.engine_version,
-                before=candidate.before,
+                older_than=candidate.older_than,
             )
-            self._outlooks[id(candidate)] = candidate, found
-        return self._outlooks[id(candidate)][1]
+            self._compatibilities[id(candidate)] = candidate, found
+        return self._compatibilities[id(candidate)][1]
 
     def judge(
         self,
@@ -96,12 +96,12 @@ class Judge:
             findings = [Finding(Verdict.UNKNOWN, Why.NOTHING_SEEN)]
         findings.sort(key=lambda it: (it.verdict.rank, it.why is Why.NO_LONGER_SEEN, -it.requests))
         verdict = findings[0].verdict if findings else Verdict.SAFE
-        outlooks = {
-            version: self.outlook(candidate)
-            for version in client.guesses or ()
+        compatibilities = {
+            version: self.compatibility(candidate)
+            for version in client.inferences or ()
             if (candidate := _library(client, version)) is not None
         }
-        return Judgement(client, verdict, tuple(findings), outlooks)
+        return Judgement(client, verdict, tuple(findings), compatibilities)
 
     def _says_nothing(self, key: int, version: int) -> bool:
         """SASL's version 0 is what everybody falls back to; and who asks for versions in one that
@@ -180,9 +180,9 @@ class Judge:
     def _has_accepted(self, client: Client, use: Use) -> bool:
         """A library that a setting can hold down may be held down: knowing it is not enough."""
         candidate = _library(client, use.software_version)
-        if candidate is None or self.outlook(candidate).pin is not None:
+        if candidate is None or self.compatibility(candidate).pin is not None:
             return False
-        known = known_versions(
+        known = known_api_versions(
             candidate.library, candidate.version, engine_version=candidate.engine_version
         )
         return any(
@@ -195,7 +195,8 @@ class Judge:
         return {
             version: found
             for version in dict.fromkeys([use.software_version for use in client.uses])
-            if (candidate := _library(client, version)) and (found := self.outlook(candidate).risks)
+            if (candidate := _library(client, version))
+            and (found := self.compatibility(candidate).risks)
         }
 
     def _at_risk(
@@ -206,7 +207,9 @@ class Judge:
         versions: dict[Risk, list[str | None]] = {}
         for version, found in risks.items():
             for risk in found:
-                was_seen = risk.lack is not Lack.NOT_LISTED and (version, risk.api_key) in seen
+                was_seen = (
+                    risk.reason is not RiskReason.NOT_LISTED and (version, risk.api_key) in seen
+                )
                 if not was_seen and not _is_impossible(risk, listeners):
                     versions.setdefault(risk, []).append(version)
         for risk, those in versions.items():
@@ -272,7 +275,7 @@ def _is_impossible(risk: Risk, listeners: frozenset[str | None]) -> bool:
 
 
 def _library(client: Client, software_version: str | None) -> LibraryCandidate | None:
-    guess = client.guess(software_version)
-    if guess is None or guess.library is None:
+    inference = client.inference(software_version)
+    if inference is None or inference.library is None:
         return None
-    return guess.candidates[0]
+    return inference.candidates[0]
