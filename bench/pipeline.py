@@ -29,14 +29,14 @@ from bench.rows import Growth, Row, Timing, below, faster, timing, within
 from rollcall.cli.options.spark import session_config
 from rollcall.loggen import GenerateSettings, generate_logs
 from rollcall.pipeline.aggregates.record_types import request_logs
-from rollcall.pipeline.jobs.batch import Job
 from rollcall.pipeline.jobs.folder_stream import FolderStream
-from rollcall.pipeline.jobs.shuffling import planned_once
+from rollcall.pipeline.jobs.job import Job
+from rollcall.pipeline.jobs.shuffling import fixed_partitions
 from rollcall.pipeline.jobs.write import AT_ONCE
 from rollcall.pipeline.parsing.settings import SourceSettings
-from rollcall.pipeline.sources.files import LocalPlace
+from rollcall.pipeline.sources.files import LocalFileSystem
 from rollcall.pipeline.sources.lines import read_lines
-from rollcall.pipeline.spark.jvm import end_java
+from rollcall.pipeline.spark.jvm import stop_jvm
 from rollcall.pipeline.spark.session import open_session
 from rollcall.tables.folder import make_tables
 from rollcall.tables.stores import LocalStore
@@ -122,11 +122,11 @@ def session(master: str) -> Iterator[SparkSession]:
     config = session_config(master, [f"spark.driver.memory={MEMORY}"])
     with open_session(config, "rollcall-bench") as spark:
         yield spark
-    end_java()
+    stop_jvm()
 
 
 def parse_and_sum(spark: SparkSession, paths: Sequence[str]) -> None:
-    with planned_once(spark, sum(Path(path).stat().st_size for path in paths)):
+    with fixed_partitions(spark, sum(Path(path).stat().st_size for path in paths)):
         sum_and_forget(spark, paths)
 
 
@@ -239,7 +239,9 @@ def trigger(spark: SparkSession, logs: Logs, folder: Path, rounds: int) -> Row:
     make_tables(store, "bench")
     with open_writer(store, "bench") as writer:
         recipe = request_logs(SourceSettings())
-        job = Job(spark=spark, writer=writer, place_of=lambda _: LocalPlace(), recipe=recipe)
+        job = Job(
+            spark=spark, writer=writer, file_system_of=lambda _: LocalFileSystem(), recipe=recipe
+        )
         stream = FolderStream(job, [str(came)], lambda _: None, lambda _: None)
         taken = []
         for turn in range((WARM_UP + 1) * rounds):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from rollcall.pipeline.spark.config import IF_SMALL, QUICK_START, SessionConfig
+from rollcall.pipeline.spark.config import SMALL_JOB, SMALL_JOB_JVM, SessionConfig
 from rollcall.pipeline.spark.session import open_session
 from tests.pipeline.running import spark_settings
 
@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def one_session() -> Iterator[SparkSession]:
-    conf = {"spark.driver.memory": "1g", "spark.driver.extraJavaOptions": QUICK_START}
+    conf = {"spark.driver.memory": "1g", "spark.driver.extraJavaOptions": SMALL_JOB_JVM}
     with open_session(SessionConfig(master="local[2]", conf=conf), "rollcall-tests") as session:
         yield session
 
@@ -29,7 +29,7 @@ def one_session() -> Iterator[SparkSession]:
 @pytest.fixture(scope="module")
 def spark(one_session: SparkSession) -> Iterator[SparkSession]:
     """As commands run small jobs: interpreted, which spares Java to compile each plan."""
-    with spark_settings(one_session, IF_SMALL):
+    with spark_settings(one_session, SMALL_JOB):
         yield one_session
 
 

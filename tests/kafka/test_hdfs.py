@@ -20,8 +20,8 @@ from urllib.request import Request, urlopen
 import pyspark
 import pytest
 
-from rollcall.pipeline.spark.config import IF_SMALL, QUICK_START
-from rollcall.pipeline.spark.errors import IS_IT_UP
+from rollcall.pipeline.spark.config import SMALL_JOB, SMALL_JOB_JVM
+from rollcall.pipeline.spark.errors import CHECK_FILE_SYSTEM
 from tests.kafka.brokers import HEAP, START_SECONDS, Process, free_port
 from tests.kafka.jars import Artifact, jars_for_spark, java
 from tests.pipeline.running import OLD, lines, put, sums
@@ -167,7 +167,7 @@ def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
 
 
 def command(*words: str, **conf: object) -> list[str]:
-    settings = {**IF_SMALL, "spark.driver.extraJavaOptions": QUICK_START, **conf}
+    settings = {**SMALL_JOB, "spark.driver.extraJavaOptions": SMALL_JOB_JVM, **conf}
     given = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
     program = [sys.executable, "-c", "from rollcall.cli import main; main()"]
     return [*program, "pipeline", *words, *given]
@@ -276,7 +276,7 @@ def test_a_run_that_hdfs_leaves_ends_soon_and_is_made_good_when_it_is_back(
         _, said = process.communicate(timeout=ENDS_SECONDS)
     assert process.returncode == 1
     assert said.startswith("error: ")
-    assert said.endswith(f"\nhint: {IS_IT_UP}\n")
+    assert said.endswith(f"\nhint: {CHECK_FILE_SYSTEM}\n")
     hdfs.start()
     assert told(*words)["requests"] == 50
     assert sums(hdfs.fetch("/left", tmp_path / "left")) == expected
@@ -287,7 +287,7 @@ def test_an_hdfs_that_is_not_there_is_told_with_a_hint(tmp_path: Path) -> None:
     done = rollcall("run", logs, "--tables", str(tmp_path / "tables"))
     assert done.returncode == 1
     assert done.stderr.startswith(f"error: {logs} cannot be read: java.net.ConnectException")
-    assert done.stderr.endswith(f"\nhint: {IS_IT_UP}\n")
+    assert done.stderr.endswith(f"\nhint: {CHECK_FILE_SYSTEM}\n")
     assert not (tmp_path / "tables").exists()
 
 
@@ -307,5 +307,5 @@ def test_an_hdfs_that_does_not_answer_is_not_asked_for_ever(tmp_path: Path) -> N
             each.close()
     assert done.returncode == 1
     assert "ConnectTimeoutException" in done.stderr
-    assert done.stderr.endswith(f"\nhint: {IS_IT_UP}\n")
+    assert done.stderr.endswith(f"\nhint: {CHECK_FILE_SYSTEM}\n")
     assert time.monotonic() - began < ENDS_SECONDS

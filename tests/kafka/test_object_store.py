@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from rollcall.pipeline.spark.config import IF_SMALL, QUICK_START
+from rollcall.pipeline.spark.config import SMALL_JOB, SMALL_JOB_JVM
 from tests.kafka.brokers import Process, free_port
 from tests.kafka.jars import CACHE, Artifact, jars_for_spark
 from tests.kafka.packages import unpacked
@@ -110,9 +110,9 @@ def conf(bucket: Bucket) -> dict[str, str]:
     }
     return {
         **{f"spark.hadoop.fs.s3a.{name}": value for name, value in s3a.items()},
-        **IF_SMALL,
+        **SMALL_JOB,
         "spark.jars": jars_for_spark("s3-connector", CONNECTOR),
-        "spark.driver.extraJavaOptions": QUICK_START,
+        "spark.driver.extraJavaOptions": SMALL_JOB_JVM,
     }
 
 

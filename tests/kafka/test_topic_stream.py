@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from rollcall.pipeline.spark.config import IF_SMALL, QUICK_START
+from rollcall.pipeline.spark.config import SMALL_JOB, SMALL_JOB_JVM
 from tests.kafka.brokers import Machine, Process
 from tests.kafka.jars import Artifact, Release, jars_for_spark
 from tests.pipeline.running import line, lines, put, requests, sums
@@ -60,8 +60,8 @@ def command(*arguments: str) -> list[str]:
 
 def stream(broker: Process, topic: str, tables: Path, connector: str, *more: str) -> list[str]:
     source = f"kafka://127.0.0.1:{broker.port}/{topic}"
-    conf = {**IF_SMALL, **SOON, "spark.jars": connector}
-    conf["spark.driver.extraJavaOptions"] = QUICK_START
+    conf = {**SMALL_JOB, **SOON, "spark.jars": connector}
+    conf["spark.driver.extraJavaOptions"] = SMALL_JOB_JVM
     settings = [word for name, value in conf.items() for word in ("--conf", f"{name}={value}")]
     where = ["--tables", str(tables), "--master", "local[2]"]
     return command("stream", source, *where, *settings, *more)

@@ -9,11 +9,11 @@ import duckdb
 from pyspark.sql import SparkSession
 
 from rollcall.pipeline.aggregates.record_types import request_logs
-from rollcall.pipeline.jobs.batch import Job
 from rollcall.pipeline.jobs.folder_stream import FolderStream
-from rollcall.pipeline.jobs.run import Result, run
+from rollcall.pipeline.jobs.job import Job
+from rollcall.pipeline.jobs.run import RunResult, run
 from rollcall.pipeline.parsing.settings import SourceSettings
-from rollcall.pipeline.sources.files import LocalPlace
+from rollcall.pipeline.sources.files import LocalFileSystem
 from rollcall.tables.columns import TABLES
 from rollcall.tables.folder import make_tables, read_tables
 from rollcall.tables.stores import LocalStore
@@ -25,19 +25,19 @@ from rollcall.tables.writers import open_writer
 def a_job(spark: SparkSession, folder: Path) -> Iterator[Job]:
     store = LocalStore(folder)
     make_tables(store, "tests")
-    here = LocalPlace()
+    here = LocalFileSystem()
     with open_writer(store, "a test") as writer:
         yield Job(
             spark=spark,
             writer=writer,
-            place_of=lambda _: here,
+            file_system_of=lambda _: here,
             recipe=request_logs(SourceSettings()),
             cluster="test",
             allow_rejects=True,
         )
 
 
-def pipeline_run(spark: SparkSession, folder: Path, logs: Sequence[Path]) -> Result:
+def pipeline_run(spark: SparkSession, folder: Path, logs: Sequence[Path]) -> RunResult:
     """Every log is named, so that one which was just written is read, too."""
     with a_job(spark, folder) as job:
         return run(job, [str(log) for log in logs], lambda _: None)

@@ -15,10 +15,10 @@ import duckdb
 from pyspark.sql import SparkSession
 
 from rollcall.pipeline.aggregates.record_types import Recipe, request_logs
-from rollcall.pipeline.jobs.batch import Job
-from rollcall.pipeline.jobs.run import Result, run
+from rollcall.pipeline.jobs.job import Job
+from rollcall.pipeline.jobs.run import RunResult, run
 from rollcall.pipeline.parsing.settings import SourceSettings
-from rollcall.pipeline.sources.files import LocalPlace
+from rollcall.pipeline.sources.files import LocalFileSystem
 from rollcall.tables.columns import TABLES
 from rollcall.tables.folder import make_tables, read_tables
 from rollcall.tables.stores import LocalStore, Store
@@ -102,7 +102,7 @@ def read(
     *logs: Path | str,
     recipe: Recipe | None = None,
     **settings: Any,
-) -> Result:
+) -> RunResult:
     """One run, as the command does it."""
     store = LocalStore(tables) if isinstance(tables, Path) else tables
     make_tables(store, "tests")
@@ -110,7 +110,7 @@ def read(
         job = Job(
             spark=spark,
             writer=writer,
-            place_of=lambda _: LocalPlace(),
+            file_system_of=lambda _: LocalFileSystem(),
             recipe=recipe or request_logs(SourceSettings()),
         )
         return run(replace(job, **settings), [str(log) for log in logs], lambda _: None)

@@ -16,7 +16,7 @@ from rollcall.errors import RollcallError
 from rollcall.loggen.lines import generate_lines
 from rollcall.loggen.plan import File, GenerateSettings, Plan
 from rollcall.loggen.truth import Truth
-from rollcall.pipeline.spark.errors import explained
+from rollcall.pipeline.spark.errors import translate_errors
 
 TRUTH = ".fleet.json"
 """A name that begins with a dot is nobody's log: a run over the folder passes it by."""
@@ -49,7 +49,7 @@ def generate_logs(
     progress: Progress | None = None,
 ) -> Generated:
     """Write the logs below `output`, any folder that Hadoop can write to."""
-    with explained(output):
+    with translate_errors(output):
         return _generate(spark, Plan(settings), output, gzip, progress or _quiet)
 
 

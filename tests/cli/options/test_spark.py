@@ -9,7 +9,7 @@ import pytest
 from rollcall.cli.options.spark import on_loopback
 from rollcall.pipeline.spark.config import SessionConfig
 
-OWN_ADDRESS = "SPARK_LOCAL_IP"
+LOCAL_IP = "SPARK_LOCAL_IP"
 OWN_NAME = """
 from rollcall.cli.options.spark import spark_session
 from rollcall.pipeline.spark.config import SessionConfig
@@ -21,7 +21,7 @@ with spark_session(SessionConfig(master="local[1]", small=True)) as spark:
 
 
 def test_on_one_machine_nobody_asks_for_the_address_of_its_name() -> None:
-    environment = {name: text for name, text in os.environ.items() if name != OWN_ADDRESS}
+    environment = {name: text for name, text in os.environ.items() if name != LOCAL_IP}
     told = subprocess.run(
         [sys.executable, "-c", OWN_NAME],
         capture_output=True,
@@ -44,9 +44,9 @@ def test_on_one_machine_nobody_asks_for_the_address_of_its_name() -> None:
 def test_an_address_that_the_user_gives_and_that_of_a_cluster_stay(
     monkeypatch: pytest.MonkeyPatch, master: str, given: str | None, used: str | None
 ) -> None:
-    monkeypatch.delenv(OWN_ADDRESS, raising=False)
+    monkeypatch.delenv(LOCAL_IP, raising=False)
     if given is not None:
-        monkeypatch.setenv(OWN_ADDRESS, given)
+        monkeypatch.setenv(LOCAL_IP, given)
     with on_loopback(SessionConfig(master=master)):
-        assert os.environ.get(OWN_ADDRESS) == used
-    assert os.environ.get(OWN_ADDRESS) == given
+        assert os.environ.get(LOCAL_IP) == used
+    assert os.environ.get(LOCAL_IP) == given

@@ -7,7 +7,7 @@ from rollcall.cli.pipeline.view import (
     roll_calls_json,
 )
 from rollcall.pipeline.jobs.progress import Progress
-from rollcall.pipeline.jobs.run import Result
+from rollcall.pipeline.jobs.run import RunResult
 from rollcall.tables.manifests import Counts
 
 
@@ -28,7 +28,7 @@ def test_how_long_it_takes_is_not_told_from_the_first_bytes() -> None:
 def test_lines_of_roll_calls_are_told_as_rows_and_not_as_skipped(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    result = Result(Counts(1, 5, 0, 3, 2, {"not a line of a roll call": 2}))
+    result = RunResult(Counts(1, 5, 0, 3, 2, {"not a line of a roll call": 2}))
     told = roll_calls_json(result, 0.5)
     assert told["roll_call_rows"] + told["rejected"] == told["lines"] == 5
     assert told.keys().isdisjoint({"skipped", "requests"})

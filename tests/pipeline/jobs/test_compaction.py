@@ -71,7 +71,7 @@ def test_after_compaction_files_are_still_known(spark: SparkSession, tables: Pat
     squeeze(spark, tables, keep=timedelta(days=1))
     assert requests(tables) == 0
     result = read(spark, tables, put(tables.parent / "again.log.gz", lines(30) + "odd\n"))
-    assert (result.already, result.counts.lines) == (1, 0)
+    assert (result.already_read, result.counts.lines) == (1, 0)
 
 
 @pytest.mark.parametrize("table", ["usage", "files"])

@@ -12,7 +12,8 @@ from pyspark.sql import functions as F
 
 from rollcall.pipeline.aggregates.record_types import request_logs
 from rollcall.pipeline.errors import ChangedError, NotALogError, PipelineError
-from rollcall.pipeline.jobs.batch import Job, Outcome, read_batch
+from rollcall.pipeline.jobs.batch import BatchResult
+from rollcall.pipeline.jobs.job import Job, read_batch
 from rollcall.pipeline.parsing.settings import SourceSettings
 from rollcall.pipeline.sources.inputs import Input, prepare
 from rollcall.pipeline.sources.planning import Reading
@@ -69,7 +70,7 @@ def test_the_same_log_again_rolled_packed_or_elsewhere_counts_once(
     before = sums(tables)
     for name in ("kafka-request.log.2026-03-01-10", "a.log.gz", "elsewhere/b.log"):
         result = read(spark, tables, put(tmp_path / name, text))
-        assert (result.already, result.counts.lines) == (1, 0)
+        assert (result.already_read, result.counts.lines) == (1, 0)
     assert sums(tables) == before
     assert requests(tables) == 200
 
@@ -98,7 +99,7 @@ def test_tables_among_the_logs_are_no_logs_wherever_they_are_reached_from(
     for tables in (tmp_path / "data" / "tables", tmp_path / "data" / "others"):
         assert read(spark, tables, tmp_path / "link").counts.requests == 10
         again = read(spark, tables, tmp_path / "link")
-        assert (again.already, again.counts.files, again.left) == (1, 0, ())
+        assert (again.already_read, again.counts.files, again.not_read) == (1, 0, ())
 
 
 def test_what_was_read_before_a_log_changed_is_told_as_read(
@@ -106,7 +107,7 @@ def test_what_was_read_before_a_log_changed_is_told_as_read(
 ) -> None:
     tries: list[str] = []
 
-    def change_once(job: Job, readings: Sequence[Reading]) -> Outcome:
+    def change_once(job: Job, readings: Sequence[Reading]) -> BatchResult:
         tries.extend(Path(reading.path).name for reading in readings)
         if tries == ["a.log", "b.log"]:
             raise ChangedError("b.log changed while it was read")
@@ -118,7 +119,7 @@ def test_what_was_read_before_a_log_changed_is_told_as_read(
         put(tmp_path / name, lines(10, first=first))
     result = read(spark, tables, tmp_path / "*.log")
     assert tries == ["a.log", "b.log", "b.log"]
-    assert (result.counts.files, result.counts.lines, result.already) == (2, 20, 0)
+    assert (result.counts.files, result.counts.lines, result.already_read) == (2, 20, 0)
 
 
 def test_a_gzip_that_breaks_off_keeps_its_good_lines_and_tells_the_loss(
@@ -133,10 +134,10 @@ def test_a_gzip_that_breaks_off_keeps_its_good_lines_and_tells_the_loss(
     result = read(spark, tables, tmp_path / "*.log*")
     kept = result.counts.requests - 10
     assert 0 < kept < 300
-    assert [(Path(file).name, "ends too early" in what) for file, what in result.lost] == [
-        ("a.log.gz", True)
-    ]
-    assert read(spark, tables, broken).already == 1
+    assert [
+        (Path(file.path).name, "ends too early" in file.reason) for file in result.unreadable
+    ] == [("a.log.gz", True)]
+    assert read(spark, tables, broken).already_read == 1
     broken.write_bytes(packed)
     make_old(broken)
     assert read(spark, tables, broken).counts.requests == 300 - kept
@@ -152,12 +153,12 @@ def test_a_damaged_gzip_is_read_on_when_it_is_whole_even_if_it_is_as_long(
     damaged.write_bytes((good + bad[:header]).ljust(len(good + bad), b"\xff"))
     make_old(damaged)
     first = read(spark, tables, damaged)
-    assert (first.counts.requests, len(first.lost)) == (200, 1)
+    assert (first.counts.requests, len(first.unreadable)) == (200, 1)
     again = read(spark, tables, damaged)
-    assert (again.already, again.counts.files) == (1, 0)
+    assert (again.already_read, again.counts.files) == (1, 0)
     damaged.write_bytes(good + bad)
     make_old(damaged)
-    assert read(spark, tables, damaged).lost == ()
+    assert read(spark, tables, damaged).unreadable == ()
     assert requests(tables) == 400
 
 
@@ -170,9 +171,9 @@ def test_the_loss_of_a_short_gzip_is_told_too(
     make_old(broken)
     result = read(spark, tables, broken)
     assert 0 < result.counts.requests <= 40
-    ((file, what),) = result.lost
-    assert (file, "ends too early" in what) == (str(broken), True)
-    assert column(tables, "files", "lost") == [what]
+    (part,) = result.unreadable
+    assert (part.path, "ends too early" in part.reason) == (str(broken), True)
+    assert column(tables, "files", "lost") == [part.reason]
 
 
 @pytest.mark.parametrize("count", [40, 300], ids=["short", "longer than 64 KB"])
@@ -183,8 +184,8 @@ def test_zero_bytes_behind_a_gzip_are_no_loss(
     padded.write_bytes(gzip.compress(lines(count).encode()) + b"\x00" * 512)
     make_old(padded)
     result = read(spark, tables, padded, put(tmp_path / "b.log.gz", lines(9, first=count)))
-    assert (result.counts.requests, result.lost) == (count + 9, ())
-    assert read(spark, tables, padded).already == 1
+    assert (result.counts.requests, result.unreadable) == (count + 9, ())
+    assert read(spark, tables, padded).already_read == 1
 
 
 def test_a_gzip_whose_last_line_is_not_whole_counts_the_whole_ones(
@@ -212,7 +213,7 @@ def test_tables_among_the_logs_are_not_read(spark: SparkSession, tmp_path: Path)
         make_old(path)
     put(tmp_path / "b.log", lines(5, first=4))
     result = read(spark, tables, tmp_path)
-    assert (result.counts.lines, result.already, result.left) == (5, 1, ())
+    assert (result.counts.lines, result.already_read, result.not_read) == (5, 1, ())
 
 
 def test_what_is_no_log_is_left_and_the_rest_is_read(
@@ -223,7 +224,7 @@ def test_what_is_no_log_is_left_and_the_rest_is_read(
     put(tmp_path / "logs" / "good.log", lines(4))
     result = read(spark, tables, tmp_path / "logs")
     assert result.counts.requests == 4
-    assert {Path(left.path).name for left in result.left} == {"empty.log", "photo.jpg"}
+    assert {Path(left.path).name for left in result.not_read} == {"empty.log", "photo.jpg"}
 
 
 def test_names_may_hold_anything(spark: SparkSession, tables: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from rollcall.pipeline.jobs.shuffling import ADAPTIVE, PARTS, count_parts, planned_once
+from rollcall.pipeline.jobs.shuffling import ADAPTIVE, PARTS, count_parts, fixed_partitions
 from rollcall.tables.folder import read_tables
 from rollcall.tables.stores import LocalStore
 from tests.pipeline.running import lines, put, read, spark_settings
@@ -40,7 +40,7 @@ def test_what_a_session_of_ours_begins_with_is_back_after_a_batch_that_fails(
     one_session: SparkSession,
 ) -> None:
     during = None
-    with suppress(ValueError), planned_once(one_session, 3 * GB):
+    with suppress(ValueError), fixed_partitions(one_session, 3 * GB):
         during = settings(one_session)
         raise ValueError("a batch that fails")
     assert during == ("false", "3")
@@ -51,7 +51,7 @@ def test_what_a_session_of_ours_begins_with_is_back_after_a_batch_that_fails(
 def test_what_a_user_has_set_stays(one_session: SparkSession, theirs: dict[str, str]) -> None:
     with spark_settings(one_session, theirs):
         before = settings(one_session)
-        with planned_once(one_session, 3 * GB):
+        with fixed_partitions(one_session, 3 * GB):
             assert settings(one_session) == before
 
 

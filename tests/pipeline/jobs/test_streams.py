@@ -19,12 +19,14 @@ from pyspark.sql import DataFrame, SparkSession
 from rollcall.errors import ConfigError
 from rollcall.pipeline.aggregates.record_types import request_logs
 from rollcall.pipeline.errors import ChangedError, PipelineError
-from rollcall.pipeline.jobs.batch import Job, Outcome
+from rollcall.pipeline.jobs.batch import BatchResult
 from rollcall.pipeline.jobs.folder_stream import LOOKS_IN_VAIN, FolderStream
-from rollcall.pipeline.jobs.run import Result
+from rollcall.pipeline.jobs.job import Job
+from rollcall.pipeline.jobs.run import RunResult
 from rollcall.pipeline.jobs.topic_stream import TopicStream
 from rollcall.pipeline.parsing.settings import SourceSettings
-from rollcall.pipeline.sources.files import LocalPlace
+from rollcall.pipeline.sources.files import LocalFileSystem
+from rollcall.pipeline.sources.planning import UnreadFile
 from rollcall.pipeline.sources.topic import Topic, topic_lines
 from rollcall.tables.columns import TABLES
 from rollcall.tables.errors import TablesError
@@ -42,7 +44,7 @@ def job(spark: SparkSession, tables: Path) -> Iterator[Job]:
         yield Job(
             spark=spark,
             writer=writer,
-            place_of=lambda _: LocalPlace(),
+            file_system_of=lambda _: LocalFileSystem(),
             recipe=request_logs(SourceSettings()),
         )
 
@@ -54,13 +56,13 @@ def test_a_folder_read_as_it_fills_makes_the_tables_of_one_run(
     logs.mkdir()
     with job(spark, streamed) as a_job:
         stream = FolderStream(a_job, [str(logs)], lambda _: None, lambda _: None)
-        assert stream.once() == Result()
+        assert stream.once() == RunResult()
         put(logs / "kafka-request.log", lines(10), age=0)
-        assert [left.why[:19] for left in stream.once().left] == ["still being written"]
+        assert [left.reason[:19] for left in stream.once().not_read] == ["still being written"]
         put(logs / "kafka-request.log", lines(25) + "odd\n")
         (logs / "kafka-request.log").rename(logs / "kafka-request.log.2026-03-01-10")
         assert stream.once().counts.lines == 26
-        assert stream.once() == Result()
+        assert stream.once() == RunResult()
         put(logs / "kafka-request.log.2026-03-01-10.gz", lines(25) + "odd\n")
         (logs / "kafka-request.log.2026-03-01-10").unlink()
         put(logs / "kafka-request.log.2026-03-01-11", lines(5, first=50))
@@ -124,10 +126,10 @@ def test_a_log_that_is_never_as_it_was_listed_ends_the_stream(
     looks = []
 
     class Restless(FolderStream):
-        def once(self) -> Result:
+        def once(self) -> RunResult:
             looks.append("changed" if len(looks) != 5 else "read")
             if looks[-1] == "read":
-                return Result()
+                return RunResult()
             raise ChangedError("a.log changed while it was read")
 
     with job(spark, tmp_path / "tables") as a_job, pytest.raises(ChangedError, match=r"a\.log"):
@@ -168,9 +170,9 @@ def test_a_partition_may_hold_lines_of_many_brokers(spark: SparkSession, tmp_pat
     values = [json.dumps({"message": line(n), "host": f"b{n % 3}"}) for n in range(10)]
     with job(spark, tables) as a_job:
         note(a_job, '{"logs":{"0":10}}')
-        told: list[Outcome] = []
+        told: list[BatchResult] = []
         TopicStream(a_job, topic, told.append, ID)._read_batch(messages(spark, values), 0)
-    assert [(it.counts.files, it.counts.requests, it.lost) for it in told] == [(1, 10, ())]
+    assert [(it.counts.files, it.counts.requests, it.unreadable) for it in told] == [(1, 10, ())]
     names = [column.name for column in TABLES["usage"].columns]
     assert {row[names.index("broker")] for row in rows(tables, "usage")} == {"b0", "b1", "b2"}
 
@@ -195,7 +197,7 @@ def test_a_record_that_is_no_line_stops_the_batch(spark: SparkSession, tmp_path:
     tables = tmp_path / "tables"
     with job(spark, tables) as a_job:
         note(a_job, '{"logs":{"0":3}}')
-        told: list[Outcome] = []
+        told: list[BatchResult] = []
         stream = TopicStream(a_job, TOPIC, told.append, ID)
         two = messages(spark, [line(1), line(2)])
         half = replace(a_job.recipe, sum_lines=lambda lines: a_job.recipe.sum_lines(lines.limit(1)))
@@ -205,7 +207,7 @@ def test_a_record_that_is_no_line_stops_the_batch(spark: SparkSession, tmp_path:
         assert read_tables(LocalStore(tables)).live == ()
         stream.job = a_job
         stream._read_batch(two, 0)
-    assert told[0].lost == ((f"{TOPIC.address}/0", "1 offsets hold no record"),)
+    assert told[0].unreadable == (UnreadFile(f"{TOPIC.address}/0", "1 offsets hold no record"),)
     assert requests(tables) == 2
 
 
@@ -283,6 +285,6 @@ def test_one_look_at_a_folder_tells_what_was_lost_and_what_is_left(tmp_path: Pat
     command = [sys.executable, "-m", "rollcall", "pipeline", "stream", str(logs), *where]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
     assert done.returncode == 0, done.stderr
-    assert re.search(rf"^lost: {broken}: it ends too early", done.stdout, re.MULTILINE)
-    left = re.findall(r"^left: \S+/(\S+): ", done.stdout, re.MULTILINE)
-    assert sorted(left) == ["a.log", "kafka-request.log"]
+    assert re.search(rf"^unreadable: {broken}: it ends too early", done.stdout, re.MULTILINE)
+    unread = re.findall(r"^not read: \S+/(\S+): ", done.stdout, re.MULTILINE)
+    assert sorted(unread) == ["a.log", "kafka-request.log"]

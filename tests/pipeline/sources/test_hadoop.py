@@ -7,11 +7,17 @@ from pyspark.sql import SparkSession
 
 from rollcall.pipeline.aggregates.record_types import request_logs
 from rollcall.pipeline.errors import SourceError
-from rollcall.pipeline.jobs.batch import Job
+from rollcall.pipeline.jobs.job import Job
 from rollcall.pipeline.jobs.run import run
 from rollcall.pipeline.parsing.settings import SourceSettings
-from rollcall.pipeline.sources.hadoop import CONNECTOR, SETTINGS, Hadoop, HadoopPlace, HadoopStore
-from rollcall.pipeline.spark.errors import IS_IT_UP
+from rollcall.pipeline.sources.hadoop import (
+    CONNECTOR,
+    SETTINGS,
+    Hadoop,
+    HadoopFileSystem,
+    HadoopStore,
+)
+from rollcall.pipeline.spark.errors import CHECK_FILE_SYSTEM
 from rollcall.tables.errors import TablesError
 from rollcall.tables.folder import make_tables, read_tables
 from rollcall.tables.stores import Entry
@@ -50,7 +56,7 @@ def test_a_file_system_that_spark_has_no_connector_to_is_told(spark: SparkSessio
     hadoop = Hadoop(spark)
     for address in ("s3a://logs/kafka", "nosuch://logs/kafka"):
         with pytest.raises(SourceError, match=f"Spark cannot read {address}") as source:
-            HadoopPlace(hadoop).find(address)
+            HadoopFileSystem(hadoop).find(address)
         with pytest.raises(TablesError, match=f"Spark cannot reach {address}") as tables:
             HadoopStore.at(hadoop, address).absent()
         assert source.value.hint == tables.value.hint == CONNECTOR
@@ -59,8 +65,8 @@ def test_a_file_system_that_spark_has_no_connector_to_is_told(spark: SparkSessio
 @pytest.mark.parametrize(
     ("host", "hint"),
     [
-        ("127.0.0.1:1", IS_IT_UP),
-        ("no-such-host.invalid:8020", IS_IT_UP),
+        ("127.0.0.1:1", CHECK_FILE_SYSTEM),
+        ("no-such-host.invalid:8020", CHECK_FILE_SYSTEM),
         ("127.0.0.1:99999", SETTINGS),
         ("", SETTINGS),
     ],
@@ -70,14 +76,14 @@ def test_a_file_system_that_cannot_be_asked_is_told(
 ) -> None:
     hadoop, address = Hadoop(spark), f"hdfs://{host}/kafka"
     with pytest.raises(SourceError, match=f"{address} cannot be read: ") as source:
-        HadoopPlace(hadoop).find(address)
+        HadoopFileSystem(hadoop).find(address)
     with pytest.raises(TablesError, match=f"{address} cannot be used: ") as tables:
         HadoopStore.at(hadoop, address).absent()
     assert source.value.hint == tables.value.hint == hint
 
 
 def test_logs_are_found_and_read_in_pieces(spark: SparkSession, tmp_path: Path) -> None:
-    place = HadoopPlace(Hadoop(spark))
+    place = HadoopFileSystem(Hadoop(spark))
     path = put(tmp_path / "logs" / "a.log", b"0123456789")
     put(tmp_path / "logs" / "deep" / "b.log", b"")
     (named,) = place.find(f"file://{path}")
@@ -96,14 +102,14 @@ def test_a_run_needs_no_local_path(spark: SparkSession, store: HadoopStore, tmp_
     logs = tmp_path / "my %20 l\u00f6gs"
     put(logs / "a b%.log", lines(5))
     put(logs / "b#.log.gz", lines(5, first=10) + "half")
-    place = HadoopPlace(Hadoop(spark))
+    place = HadoopFileSystem(Hadoop(spark))
     make_tables(store, "tests")
     for wanted, lines_read in (("*.log*", 10), ("", 0)):
         with open_writer(store, "test") as writer:
             job = Job(
                 spark=spark,
                 writer=writer,
-                place_of=lambda _: place,
+                file_system_of=lambda _: place,
                 recipe=request_logs(SourceSettings()),
             )
             result = run(job, [f"file://{logs}/{wanted}"], lambda _: None)

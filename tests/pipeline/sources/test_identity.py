@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rollcall.pipeline.sources.files import LocalPlace
+from rollcall.pipeline.sources.files import LocalFileSystem
 from rollcall.pipeline.sources.identity import (
     BrokenGzipError,
     Content,
@@ -17,7 +17,7 @@ from rollcall.pipeline.sources.identity import (
 )
 from tests.pipeline.running import line, lines, put
 
-PLACE = LocalPlace()
+PLACE = LocalFileSystem()
 
 
 def look(path: Path) -> Content:

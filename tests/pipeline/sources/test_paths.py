@@ -4,17 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from rollcall.cli.options.spark import local_store
 from rollcall.errors import ConfigError
+from rollcall.pipeline.jobs.job import local_store
 from rollcall.pipeline.sources.paths import (
     absolute,
-    check_for_spark,
-    for_spark,
-    given_to_spark,
+    check_spark_path,
     is_local,
-    is_odd,
     local_path,
-    told_by_spark,
+    normalized,
+    path_from_spark,
+    spark_misreads,
+    spark_path,
 )
 
 
@@ -53,7 +53,7 @@ def test_a_file_address_is_a_path(address: str, path: str) -> None:
 @pytest.mark.parametrize("path", ["/a b.log", "/50%.log", "/%20.log", "/a#b", "/caf\u00e9.log"])
 def test_what_spark_tells_is_what_it_was_given(path: str) -> None:
     told = "file:" + path.replace("%", "%25").replace(" ", "%20").replace("#", "%23")
-    assert told_by_spark(told) == given_to_spark(for_spark(path)) == path
+    assert path_from_spark(told) == normalized(spark_path(path)) == path
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,9 @@ def test_what_spark_tells_is_what_it_was_given(path: str) -> None:
      ("hdfs://h:8020/a/b.log", False), ("s3a://b/a:b", True), ("file:/a/b", False)],
 )  # fmt: skip
 def test_what_looks_like_a_pattern_is_odd(path: str, odd: bool) -> None:
-    assert is_odd(path) is odd
+    assert spark_misreads(path) is odd
 
 
 def test_tables_are_not_written_where_spark_would_misread_the_path() -> None:
     with pytest.raises(ConfigError, match="Spark cannot write to"):
-        check_for_spark("/data/[x]")
+        check_spark_path("/data/[x]")

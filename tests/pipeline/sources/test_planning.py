@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from rollcall.pipeline.errors import SourceError
-from rollcall.pipeline.jobs.run import find_logs
-from rollcall.pipeline.sources.files import LocalPlace
+from rollcall.pipeline.sources.files import LocalFileSystem, find_logs
 from rollcall.pipeline.sources.planning import KnownFile, Plan, Planner
 from tests.pipeline.running import lines, make_old, put
 
-PLACE = LocalPlace()
+PLACE = LocalFileSystem()
 
 
 def plan(*wanted: Path | str, known: list[KnownFile] | None = None) -> Plan:
@@ -73,7 +72,7 @@ def test_a_path_that_goes_up_is_found_where_it_leads(
 @pytest.mark.parametrize("wanted", ["/my%20logs", "/my logs/a.log", "/my%20logs/*.log"])
 def test_an_address_of_a_file_is_as_good_as_a_path(tmp_path: Path, wanted: str) -> None:
     path = put(tmp_path / "my logs" / "a.log", "x\n")
-    files = find_logs(lambda _: LocalPlace(), [f"file://{tmp_path}{wanted}"])
+    files = find_logs(lambda _: LocalFileSystem(), [f"file://{tmp_path}{wanted}"])
     assert [file.path for file in files] == [str(path)]
 
 
@@ -118,7 +117,7 @@ def test_a_log_still_being_written_is_left_and_listed(tmp_path: Path) -> None:
     put(tmp_path / "old.log", lines(3))
     done = plan(tmp_path)
     assert names(done) == ["old.log"]
-    assert {Path(left.path).name: left.why for left in done.left} == {
+    assert {Path(left.path).name: left.reason for left in done.not_read} == {
         "kafka-request.log": "still being written: it is the active log",
         "young.log": "still being written: it changed within 2 minutes",
     }
@@ -154,7 +153,7 @@ def test_what_was_read_is_not_read_again_under_any_name(
 ) -> None:
     known = as_known(plan(put(tmp_path / "a.log", lines(count))))
     done = plan(put(tmp_path / name, lines(count)), known=known)
-    assert (names(done), done.already) == ([], 1)
+    assert (names(done), done.already_read) == ([], 1)
 
 
 @pytest.mark.parametrize("count", [60, 500], ids=["short", "longer than 64 KB"])
@@ -165,7 +164,7 @@ def test_a_copy_that_was_cut_off_is_not_read_again(
 ) -> None:
     known = as_known(plan(put(tmp_path / "a.log", lines(count))))
     done = plan(put(tmp_path / name, lines(kept) + "half"), known=known)
-    assert (names(done), done.already) == ([], 1)
+    assert (names(done), done.already_read) == ([], 1)
 
 
 @pytest.mark.parametrize("count", [60, 500], ids=["short", "longer than 64 KB"])
@@ -179,7 +178,7 @@ def test_what_was_read_when_only_one_hash_was_kept_is_not_read_again(tmp_path: P
     early = [
         replace(row, fingerprint=row.fingerprint.split("-")[0]) for row in as_known(plan(path))
     ]
-    assert plan(path, known=early).already == 1
+    assert plan(path, known=early).already_read == 1
 
 
 @pytest.mark.parametrize("count", [3, 500], ids=["short", "longer than 64 KB"])
@@ -188,7 +187,7 @@ def test_of_copies_in_one_folder_one_is_read(tmp_path: Path, count: int) -> None
         put(tmp_path / name, lines(count))
     put(tmp_path / "earlier.log", lines(count - 1))
     done = plan(tmp_path)
-    assert (names(done), done.already) == (["a.log.1"], 3)
+    assert (names(done), done.already_read) == (["a.log.1"], 3)
 
 
 @pytest.mark.parametrize("kept", [40, 150], ids=["short", "longer than 64 KB"])
@@ -198,7 +197,7 @@ def test_of_a_gzip_and_a_plain_copy_that_was_cut_off_the_gzip_is_read(
     put(tmp_path / "whole.log.gz", lines(500))
     put(tmp_path / "cut.log", lines(kept))
     done = plan(tmp_path)
-    assert (names(done), done.already, done.unsure) == (["whole.log.gz"], 1, ())
+    assert (names(done), done.already_read, done.deferred) == (["whole.log.gz"], 1, ())
 
 
 def test_a_gzip_that_may_hold_more_than_it_tells_is_looked_at_again(tmp_path: Path) -> None:
@@ -208,9 +207,9 @@ def test_a_gzip_that_may_hold_more_than_it_tells_is_looked_at_again(tmp_path: Pa
     make_old(packed)
     put(tmp_path / "cut.log", lines(400))
     done = plan(tmp_path)
-    assert (names(done), done.already, done.unsure) == (["cut.log"], 0, (str(packed),))
+    assert (names(done), done.already_read, done.deferred) == (["cut.log"], 0, (str(packed),))
     again = plan(tmp_path, known=as_known(done))
-    assert (names(again), again.already, again.unsure) == (["whole.log.gz"], 1, ())
+    assert (names(again), again.already_read, again.deferred) == (["whole.log.gz"], 1, ())
 
 
 def test_a_gzip_that_grew_by_as_much_as_was_read_is_read_on(tmp_path: Path) -> None:
@@ -219,7 +218,7 @@ def test_a_gzip_that_grew_by_as_much_as_was_read_is_read_on(tmp_path: Path) -> N
     length = len(lines(200))
     (row,) = as_known(plan(packed))
     known = [replace(row, bytes=length, stored_bytes=size)]
-    assert plan(packed, known=known).already == 1
+    assert plan(packed, known=known).already_read == 1
     packed.write_bytes(packed.read_bytes() + gzip.compress(lines(200, first=200).encode()))
     make_old(packed)
     (reading,) = plan(packed, known=known).readings
@@ -229,16 +228,16 @@ def test_a_gzip_that_grew_by_as_much_as_was_read_is_read_on(tmp_path: Path) -> N
 def test_half_a_last_line_of_a_log_that_is_settled_is_told(tmp_path: Path) -> None:
     done = plan(put(tmp_path / "a.log", lines(3) + "half"))
     assert names(done) == ["a.log"]
-    (left,) = done.left
-    assert left.why == "its last 4 bytes are no whole line yet, and wait for the rest of it"
-    assert plan(put(tmp_path / "b.log", lines(3) + "half", age=5.0)).left == ()
+    (left,) = done.not_read
+    assert left.reason == "its last 4 bytes are no whole line yet, and wait for the rest of it"
+    assert plan(put(tmp_path / "b.log", lines(3) + "half", age=5.0)).not_read == ()
 
 
 def test_a_log_from_far_in_the_future_is_not_still_written(tmp_path: Path) -> None:
     put(tmp_path / "soon.log", lines(3), age=-30.0)
     put(tmp_path / "set.log", lines(3, first=9), age=-9e6)
     done = plan(tmp_path)
-    assert (names(done), [Path(left.path).name for left in done.left]) == (
+    assert (names(done), [Path(left.path).name for left in done.not_read]) == (
         ["set.log"],
         ["soon.log"],
     )
@@ -262,7 +261,7 @@ def test_what_holds_nothing_is_left_with_the_reason(tmp_path: Path) -> None:
     put(tmp_path / "picture.png", b"\x89PNG\x00\x00")
     done = plan(tmp_path)
     assert done.readings == []
-    assert [left.why for left in done.left] == [
+    assert [left.reason for left in done.not_read] == [
         "empty",
         "it holds no whole line yet",
         "not a log: it looks like a picture",
@@ -282,8 +281,8 @@ def test_what_spark_would_misread_by_its_name_is_copied(tmp_path: Path, name: st
 def test_a_gzip_without_a_whole_line_is_left_with_what_is_wrong(tmp_path: Path) -> None:
     packed = put(tmp_path / "a.gz", lines(1))
     packed.write_bytes(packed.read_bytes()[:99])
-    (left,) = plan(packed).left
-    assert left.why == "a gzip of which not one line can be read: it ends too early"
+    (left,) = plan(packed).not_read
+    assert left.reason == "a gzip of which not one line can be read: it ends too early"
 
 
 def test_a_gzip_under_another_name_is_copied(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from tempfile import gettempdir
 import pytest
 
 from rollcall.errors import ConfigError
-from rollcall.pipeline.spark.config import QUICK_START, SessionConfig
+from rollcall.pipeline.spark.config import SMALL_JOB_JVM, SessionConfig
 
 
 def java_flags(config: SessionConfig) -> str:
@@ -33,16 +33,16 @@ def test_on_one_machine_the_driver_stays_on_loopback(master: str, local: bool) -
 
 
 def test_only_a_small_job_on_this_machine_trades_speed_for_a_quick_start() -> None:
-    assert QUICK_START in java_flags(SessionConfig(small=True))
-    assert QUICK_START not in java_flags(SessionConfig())
-    assert QUICK_START not in java_flags(SessionConfig(small=True, master="spark://h:7077"))
+    assert SMALL_JOB_JVM in java_flags(SessionConfig(small=True))
+    assert SMALL_JOB_JVM not in java_flags(SessionConfig())
+    assert SMALL_JOB_JVM not in java_flags(SessionConfig(small=True, master="spark://h:7077"))
 
 
 def test_what_the_user_sets_wins_and_adds_to_javas_options() -> None:
     conf = {"spark.ui.enabled": "true", "spark.driver.extraJavaOptions": "-Dx=y"}
     config = SessionConfig(conf=conf, small=True)
     assert config.settings()["spark.ui.enabled"] == "true"
-    assert java_flags(config).endswith(f"{QUICK_START} -Dx=y")
+    assert java_flags(config).endswith(f"{SMALL_JOB_JVM} -Dx=y")
 
 
 def test_a_name_node_that_is_mute_is_asked_twice_unless_the_user_says_otherwise() -> None:

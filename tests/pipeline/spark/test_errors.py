@@ -6,7 +6,7 @@ import pytest
 from py4j.protocol import Py4JNetworkError
 
 from rollcall.pipeline.errors import ChangedError, SourceError, SparkError
-from rollcall.pipeline.spark.errors import BrokenInputError, explain, java_may_end
+from rollcall.pipeline.spark.errors import BrokenInputError, explain, translate_jvm_exit
 from rollcall.tables.errors import TablesError
 
 PART = "/t/parts/0000000001-0a1b2c3d/usage/a.parquet"
@@ -73,7 +73,7 @@ def test_a_failure_is_told_by_its_cause(told: str, kind: type[Exception], says: 
 def test_java_that_was_killed_is_told(error: Exception) -> None:
     with (
         pytest.raises(SparkError, match="Java, in which Spark runs, ended") as told,
-        java_may_end(),
+        translate_jvm_exit(),
     ):
         raise error
     assert told.value.hint is not None

@@ -10,14 +10,14 @@ from rollcall.pipeline.spark.jvm import java_version
 
 FORGET_AFTER_THE_END = """
 import gc, time
-from rollcall.pipeline.spark.jvm import end_java
+from rollcall.pipeline.spark.jvm import stop_jvm
 from rollcall.pipeline.spark.session import open_session
 from rollcall.pipeline.spark.config import SessionConfig
 
 with open_session(SessionConfig(master="local[1]", small=True)) as spark:
     held = [spark._jvm.java.util.ArrayList() for _ in range(10)]
     client = spark._jvm._gateway_client
-end_java()
+stop_jvm()
 client.send_command = print
 held.clear()
 gc.collect()

@@ -21,14 +21,14 @@ except Exception as error:
 
 TWO_IN_TURN = """
 import os, tempfile
-from rollcall.pipeline.spark.jvm import end_java
+from rollcall.pipeline.spark.jvm import stop_jvm
 from rollcall.pipeline.spark.session import open_session
 from rollcall.pipeline.spark.config import SessionConfig
 
 for _ in range(2):
     with open_session(SessionConfig(master="local[1]", small=True)) as spark:
         spark.range(2).count()
-end_java()
+stop_jvm()
 print(os.listdir(tempfile.gettempdir()))
 """
 

@@ -6,7 +6,7 @@ import logging
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
@@ -17,11 +17,11 @@ import typer
 
 from rollcall.cli.terminal.signals import children_stay
 from rollcall.errors import ConfigError, RollcallError
-from rollcall.pipeline.sources.paths import absolute, is_local, local_path
-from rollcall.tables.stores import LocalStore, Store
+from rollcall.pipeline.jobs.job import local_store
+from rollcall.pipeline.sources.paths import is_local
+from rollcall.tables.stores import Store
 
 if TYPE_CHECKING:
-    from rollcall.pipeline.sources.files import Place
     from rollcall.pipeline.spark.config import SessionConfig
 
 DEFAULT_MASTER = "local[*]"
@@ -96,32 +96,6 @@ def store_of(tables: str, conf: Sequence[str]) -> Iterator[Store]:
         yield HadoopStore.at(Hadoop(spark), tables)
 
 
-def local_store(tables: str) -> LocalStore:
-    return LocalStore(absolute(local_path(tables)))
-
-
-def places(spark: Any) -> Callable[[str], Place]:
-    """Who can read a path; without Spark, only this machine's."""
-    from rollcall.pipeline.sources.files import LocalPlace
-    from rollcall.pipeline.sources.hadoop import Hadoop, HadoopPlace
-
-    here = LocalPlace()
-    elsewhere = HadoopPlace(Hadoop(spark)) if spark is not None else None
-
-    def place_of(path: str) -> Place:
-        return here if is_local(path) or elsewhere is None else elsewhere
-
-    return place_of
-
-
-def store_for(spark: Any, tables: str) -> Store:
-    if is_local(tables):
-        return local_store(tables)
-    from rollcall.pipeline.sources.hadoop import Hadoop, HadoopStore
-
-    return HadoopStore.at(Hadoop(spark), tables)
-
-
 def parse_seconds(text: str, what: str, as_in: str) -> float:
     """`10s`, `5m`, `2h`, `90d`."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", text.strip())
@@ -139,11 +113,11 @@ def parse_seconds(text: str, what: str, as_in: str) -> float:
 @contextmanager
 def spark_session(config: SessionConfig) -> Iterator[Any]:
     """Spark for a command, which may be told to stop while it works."""
-    from rollcall.pipeline.spark.errors import java_may_end
+    from rollcall.pipeline.spark.errors import translate_jvm_exit
     from rollcall.pipeline.spark.session import open_session
 
     with ExitStack() as stack:
-        stack.enter_context(java_may_end())
+        stack.enter_context(translate_jvm_exit())
         with children_stay(), on_loopback(config):
             spark = stack.enter_context(open_session(config))
         yield spark
@@ -153,13 +127,13 @@ def spark_session(config: SessionConfig) -> Iterator[Any]:
 def on_loopback(config: SessionConfig) -> Iterator[None]:
     """Where Spark stays on one machine. It asks for the address of the machine's name, and not
     every name has one, as in some containers and beside some VPNs."""
-    from rollcall.pipeline.spark.jvm import OWN_ADDRESS
+    from rollcall.pipeline.spark.jvm import LOCAL_IP
 
-    if OWN_ADDRESS in os.environ or not config.is_local:
+    if LOCAL_IP in os.environ or not config.is_local:
         yield
         return
-    os.environ[OWN_ADDRESS] = "127.0.0.1"
+    os.environ[LOCAL_IP] = "127.0.0.1"
     try:
         yield
     finally:
-        del os.environ[OWN_ADDRESS]
+        del os.environ[LOCAL_IP]

@@ -19,9 +19,7 @@ from rollcall.cli.options.spark import (
     parse_seconds,
     session_config,
     spark_session,
-    store_for,
 )
-from rollcall.cli.pipeline.job import is_small, open_job, recipe_of
 from rollcall.cli.pipeline.options import (
     BrokerOption,
     ClusterOption,
@@ -30,6 +28,7 @@ from rollcall.cli.pipeline.options import (
     LogsArgument,
     RejectsOption,
     TimeZoneOption,
+    recipe_of,
 )
 from rollcall.cli.pipeline.stream import stream
 from rollcall.cli.pipeline.tables import TablesOption
@@ -44,6 +43,7 @@ from rollcall.cli.pipeline.view import (
 from rollcall.cli.terminal.output import print_json
 from rollcall.cli.terminal.progress import ProgressLine
 from rollcall.cli.terminal.signals import stoppable
+from rollcall.pipeline.jobs.job import is_small, open_job, store_at
 from rollcall.tables.writers import open_writer
 
 app = typer.Typer(no_args_is_help=True, help="Read request logs into tables (on Spark).")
@@ -78,7 +78,8 @@ def run(
     what = f"rollcall pipeline run {' '.join(logs)}"
     with (
         ProgressLine(STARTING, quiet=as_json) as line,
-        open_job(config, tables, what, recipe) as job,
+        stoppable(),
+        open_job(spark_session(config), tables, what, recipe) as job,
     ):
         job = replace(
             job, cluster=cluster, broker=broker, sources=tuple(logs), allow_rejects=allow_rejects
@@ -115,7 +116,8 @@ def brokers(
     config = replace(session_config(master, conf or ()), small=is_small(rolls))
     with (
         ProgressLine(STARTING, quiet=as_json) as line,
-        open_job(config, tables, "rollcall pipeline brokers", ROLL_CALLS) as job,
+        stoppable(),
+        open_job(spark_session(config), tables, "rollcall pipeline brokers", ROLL_CALLS) as job,
     ):
         wanted = replace(job, cluster=cluster, sources=tuple(rolls))
         result = read_logs(wanted, rolls, following(line))
@@ -156,7 +158,7 @@ def compact(
         spark_session(config) as spark,
     ):
         line.rest(MERGING)
-        store = store_for(spark, tables)
+        store = store_at(spark, tables)
         check_mark(store)
         with open_writer(store, "rollcall pipeline compact") as writer:
             clean(writer)

@@ -16,7 +16,6 @@ from rollcall.cli.options.spark import (
     STARTING,
     ConfOption,
     MasterOption,
-    local_store,
     need_spark,
     session_config,
     spark_session,
@@ -25,6 +24,7 @@ from rollcall.cli.terminal.output import count, print_json, print_table
 from rollcall.cli.terminal.progress import ProgressLine
 from rollcall.cli.terminal.signals import stoppable
 from rollcall.errors import ConfigError
+from rollcall.pipeline.jobs.job import local_store
 from rollcall.pipeline.sources.paths import is_local
 
 if TYPE_CHECKING:

@@ -1,8 +1,14 @@
 """The options of `rollcall pipeline`, each declared once."""
 
-from typing import Annotated
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from rollcall.pipeline.aggregates.record_types import Recipe
 
 LogsArgument = Annotated[
     list[str], typer.Argument(metavar="LOGS...", help="Files, folders or patterns.")
@@ -30,3 +36,14 @@ InterBrokerOption = Annotated[
 RejectsOption = Annotated[
     bool, typer.Option("--allow-rejects", help="Go on when most lines cannot be read.")
 ]
+
+
+def recipe_of(time_zone: str, layout: str | None, inter_broker: Sequence[str] | None) -> Recipe:
+    """The record type of request logs with these options."""
+    from rollcall.pipeline.aggregates.record_types import request_logs
+    from rollcall.pipeline.parsing.settings import SourceSettings
+
+    settings: dict[str, Any] = {"layout": layout} if layout is not None else {}
+    return request_logs(
+        SourceSettings(time_zone=time_zone, inter_broker=tuple(inter_broker or ()), **settings)
+    )

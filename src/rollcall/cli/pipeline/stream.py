@@ -18,23 +18,26 @@ from rollcall.cli.options.spark import (
     parse_conf,
     parse_seconds,
     session_config,
+    spark_session,
 )
-from rollcall.cli.pipeline.job import open_job, recipe_of, weigh
 from rollcall.cli.pipeline.options import (
     BrokerOption,
     ClusterOption,
     InterBrokerOption,
     LayoutOption,
     TimeZoneOption,
+    recipe_of,
 )
 from rollcall.cli.pipeline.tables import TablesOption
 from rollcall.cli.pipeline.view import following, print_batch, print_end
 from rollcall.cli.terminal.progress import ProgressLine
-from rollcall.cli.terminal.signals import until_interrupted
+from rollcall.cli.terminal.signals import stoppable, until_interrupted
+from rollcall.pipeline.jobs.job import check_logs, open_job
 
 if TYPE_CHECKING:
-    from rollcall.pipeline.jobs.batch import Job, Outcome
-    from rollcall.pipeline.jobs.run import Result
+    from rollcall.pipeline.jobs.batch import BatchResult
+    from rollcall.pipeline.jobs.job import Job
+    from rollcall.pipeline.jobs.run import RunResult
     from rollcall.pipeline.sources.topic import Topic
     from rollcall.pipeline.spark.config import SessionConfig
 
@@ -87,10 +90,12 @@ def stream(
         settings = replace(settings, packages=_connector(packages, settings))
     else:
         topic = None
-        weigh([source])
+        check_logs([source])
+    command = f"rollcall pipeline stream {source}"
     with (
         ProgressLine(STARTING) as line,
-        open_job(settings, tables, f"rollcall pipeline stream {source}", recipe) as job,
+        stoppable(),
+        open_job(spark_session(settings), tables, command, recipe) as job,
         until_interrupted(lambda: line.last_words(ENDING)) as stop,
     ):
         line.rest("" if seconds is None else WAITING)
@@ -106,7 +111,7 @@ def _stream_folder(
 ) -> None:
     from rollcall.pipeline.jobs.folder_stream import FolderStream
 
-    def told(result: Result) -> None:
+    def told(result: RunResult) -> None:
         with line.aside():
             print_batch(result)
 
@@ -125,7 +130,7 @@ def _stream_topic(
 ) -> None:
     from rollcall.pipeline.jobs.topic_stream import TopicStream, kafka_cluster
 
-    def told(outcome: Outcome) -> None:
+    def told(outcome: BatchResult) -> None:
         with line.aside():
             print_batch(outcome, mark="")
 

@@ -11,17 +11,17 @@ from rollcall.text import safe_text
 
 if TYPE_CHECKING:
     from rollcall.cli.terminal.progress import ProgressLine
-    from rollcall.pipeline.jobs.batch import Outcome
-    from rollcall.pipeline.jobs.compaction import Compacted
-    from rollcall.pipeline.jobs.progress import Progress, Tell
-    from rollcall.pipeline.jobs.run import Result
+    from rollcall.pipeline.jobs.batch import BatchResult
+    from rollcall.pipeline.jobs.compaction import CompactionResult
+    from rollcall.pipeline.jobs.progress import Progress, ProgressCallback
+    from rollcall.pipeline.jobs.run import RunResult
     from rollcall.tables.manifests import Counts
 
 COMMONEST = 3
 LISTED = 10
 
 
-def following(line: ProgressLine) -> Tell:
+def following(line: ProgressLine) -> ProgressCallback:
     return lambda progress: line.tell(progress_text(progress))
 
 
@@ -37,11 +37,11 @@ def progress_text(progress: Progress) -> str:
     return ", ".join(told)
 
 
-def result_json(result: Result, seconds: float) -> dict[str, Any]:
+def result_json(result: RunResult, seconds: float) -> dict[str, Any]:
     return {**asdict(result.counts), **_circumstances(result, seconds)}
 
 
-def roll_calls_json(result: Result, seconds: float) -> dict[str, Any]:
+def roll_calls_json(result: RunResult, seconds: float) -> dict[str, Any]:
     """A line of a roll call is no request: what was understood of them is counted as skipped."""
     counts = {
         "roll_call_rows" if name == "skipped" else name: value
@@ -51,34 +51,34 @@ def roll_calls_json(result: Result, seconds: float) -> dict[str, Any]:
     return {**counts, **_circumstances(result, seconds)}
 
 
-def _circumstances(result: Result, seconds: float) -> dict[str, Any]:
+def _circumstances(result: RunResult, seconds: float) -> dict[str, Any]:
     return {
         "seconds": round(seconds, 3),
-        "already_read": result.already,
-        "left": [{"file": left.path, "why": left.why} for left in result.left],
-        "lost": [{"file": file, "what": what} for file, what in result.lost],
+        "already_read": result.already_read,
+        "not_read": [{"file": file.path, "reason": file.reason} for file in result.not_read],
+        "unreadable": [{"file": file.path, "reason": file.reason} for file in result.unreadable],
     }
 
 
-def print_result(result: Result, seconds: float) -> None:
+def print_result(result: RunResult, seconds: float) -> None:
     print_batch(result)
     print_end(result, seconds)
 
 
-def print_end(result: Result, seconds: float) -> None:
+def print_end(result: RunResult, seconds: float) -> None:
     print_circumstances(result, seconds)
     if hint := nothing_found(result):
         print(hint)
 
 
-def print_batch(read: Result | Outcome, mark: str = "lost: ") -> None:
+def print_batch(read: RunResult | BatchResult, mark: str = "unreadable: ") -> None:
     """What became of the lines; `mark` stands before what could not be read."""
     print(counts_text(read.counts))
     print_rejects_and_losses(read, mark)
     sys.stdout.flush()
 
 
-def print_roll_calls(result: Result, seconds: float) -> None:
+def print_roll_calls(result: RunResult, seconds: float) -> None:
     counts = result.counts
     print(
         f"{_read(counts)}: {count(counts.skipped, 'row')} of roll calls, "
@@ -88,38 +88,38 @@ def print_roll_calls(result: Result, seconds: float) -> None:
     print_circumstances(result, seconds)
 
 
-def print_rejects_and_losses(read: Result | Outcome, mark: str = "lost: ") -> None:
+def print_rejects_and_losses(read: RunResult | BatchResult, mark: str = "unreadable: ") -> None:
     commonest = sorted(read.counts.reasons.items(), key=lambda each: (-each[1], each[0]))
     examples = {example.reason: example for example in read.examples}
     for reason, times in commonest[:COMMONEST]:
         print(safe_text(f"  {times:,} x {reason}"))
         if (example := examples.get(reason)) is not None:
             print(safe_text(f"    {example.file}:{example.line}: {example.piece}"))
-    for place, what in read.lost:
-        print(safe_text(f"{mark}{place}: {what}"))
+    for file in read.unreadable:
+        print(safe_text(f"{mark}{file.path}: {file.reason}"))
 
 
-def print_circumstances(result: Result, seconds: float) -> None:
-    if result.already:
-        were = "was" if result.already == 1 else "were"
-        print(f"{count(result.already, 'file')} {were} read before")
-    for left in result.left[:LISTED]:
-        print(safe_text(f"left: {left.path}: {left.why}"))
-    if len(result.left) > LISTED:
-        print(f"left: {count(len(result.left) - LISTED, 'more file')}")
+def print_circumstances(result: RunResult, seconds: float) -> None:
+    if result.already_read:
+        were = "was" if result.already_read == 1 else "were"
+        print(f"{count(result.already_read, 'file')} {were} read before")
+    for file in result.not_read[:LISTED]:
+        print(safe_text(f"not read: {file.path}: {file.reason}"))
+    if len(result.not_read) > LISTED:
+        print(f"not read: {count(len(result.not_read) - LISTED, 'more file')}")
     print(f"{seconds:.1f} s")
 
 
-def nothing_found(result: Result) -> str | None:
+def nothing_found(result: RunResult) -> str | None:
     """What may be wrong when there was something to read, and no request in it."""
-    if result.counts.requests or result.already:
+    if result.counts.requests or result.already_read:
         return None
     if result.counts.lines:
         return (
             "no request was found: the logger kafka.request.logger writes them, at DEBUG, to "
             "kafka-request.log"
         )
-    if result.left:
+    if result.not_read:
         return "nothing was read: name a file to have it read as far as it is written"
     return "nothing was read: no log is there"
 
@@ -135,7 +135,7 @@ def _read(counts: Counts) -> str:
     return f"{count(counts.lines, 'line')} of {count(counts.files, 'file')}"
 
 
-def print_compacted(done: Compacted) -> None:
+def print_compacted(done: CompactionResult) -> None:
     if not done.manifests:
         print("the tables are empty: nothing to compact")
         return

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.storagelevel import StorageLevel
 
-from rollcall.pipeline.aggregates.record_types import Recipe
 from rollcall.pipeline.errors import NotALogError
 from rollcall.pipeline.jobs.checks import check_lines
-from rollcall.pipeline.jobs.shuffling import planned_once
+from rollcall.pipeline.jobs.job import Job
+from rollcall.pipeline.jobs.shuffling import fixed_partitions
 from rollcall.pipeline.jobs.write import Attempt, small_frame, write_parts
-from rollcall.pipeline.sources.files import Place
 from rollcall.pipeline.sources.inputs import (
     Input,
     Tally,
@@ -26,29 +25,14 @@ from rollcall.pipeline.sources.inputs import (
     with_copies,
 )
 from rollcall.pipeline.sources.lines import read_lines, with_line_numbers
-from rollcall.pipeline.sources.planning import Reading
-from rollcall.pipeline.spark.errors import BrokenInputError, explained
+from rollcall.pipeline.sources.planning import Reading, UnreadFile
+from rollcall.pipeline.spark.errors import BrokenInputError, translate_errors
 from rollcall.tables.columns import COUNT, FILES, REJECTS, TEXT
 from rollcall.tables.manifests import Counts, Kind, Manifest
-from rollcall.tables.writers import Writer
 
 EXAMPLES = 3
 """Reasons that an example is shown of."""
 ORIGIN = {"file": TEXT, "original": TEXT, "lines_before": COUNT}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Job:
-    """What all batches of a run share."""
-
-    spark: SparkSession
-    writer: Writer
-    place_of: Callable[[str], Place]
-    recipe: Recipe
-    cluster: str | None = None
-    broker: str | None = None
-    sources: tuple[str, ...] = ()
-    allow_rejects: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,28 +44,28 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BatchResult:
     counts: Counts = field(default_factory=Counts)
     examples: tuple[Example, ...] = ()
-    lost: tuple[tuple[str, str], ...] = ()
+    unreadable: tuple[UnreadFile, ...] = ()
     """Files of which something could not be read, and what."""
-    already: int = 0
+    already_read: int = 0
     """Files that turned out to hold nothing new."""
 
 
-def read_batch(job: Job, readings: Sequence[Reading]) -> Outcome:
+def read_batch(job: Job, readings: Sequence[Reading]) -> BatchResult:
     """Read these files into the tables, all or nothing."""
     attempt = Attempt.begin(job.writer.snapshot().next_number)
     try:
-        inputs = prepare(readings, job.place_of, job.writer.store, attempt.staging)
+        inputs = prepare(readings, job.file_system_of, job.writer.store, attempt.staging)
         already = len(readings) - len(inputs)
         if not inputs:
-            return Outcome(already=already)
+            return BatchResult(already_read=already)
         try:
-            with planned_once(job.spark, sum(reading.weight for reading in readings)):
-                return replace(_sum_and_commit(job, attempt, inputs), already=already)
+            with fixed_partitions(job.spark, sum(reading.weight for reading in readings)):
+                return replace(_sum_and_commit(job, attempt, inputs), already_read=already)
         except BrokenInputError:
-            broken = find_broken(readings, job.place_of)
+            broken = find_broken(readings, job.file_system_of)
             if not broken:
                 raise
     except UnwholeError as error:
@@ -99,18 +83,18 @@ class UnwholeError(Exception):
         self.readings = readings
 
 
-def _sum_and_commit(job: Job, attempt: Attempt, inputs: Sequence[Input]) -> Outcome:
+def _sum_and_commit(job: Job, attempt: Attempt, inputs: Sequence[Input]) -> BatchResult:
     addresses = [address for each in inputs for address in each.addresses]
     if not addresses:  # gzips that break off before the end of their first line
         return _commit(job, attempt, None, None, tally(inputs, ()))
-    with explained(job.writer.store.address):
+    with translate_errors(job.writer.store.address):
         lines = read_lines(job.spark, addresses, cluster=job.cluster, broker=job.broker)
         sums = job.recipe.sum_lines(lines).persist(StorageLevel.MEMORY_AND_DISK)
         try:
             counted = job.recipe.count_files(sums).collect()
             check_lines(row.asDict() for row in counted)
             tallies = tally(inputs, counted)
-            if unwhole := check_whole(tallies, job.place_of):
+            if unwhole := check_whole(tallies, job.file_system_of):
                 raise UnwholeError(unwhole)
             return _commit(job, attempt, lines, sums, tallies)
         finally:
@@ -123,7 +107,7 @@ def _commit(
     lines: DataFrame | None,
     sums: DataFrame | None,
     tallies: Sequence[Tally],
-) -> Outcome:
+) -> BatchResult:
     rejects = None
     if lines is not None and sums is not None:
         rejects = _number_rejects(job, lines, sums, tallies)
@@ -146,8 +130,12 @@ def _commit(
     parts = write_parts(job.writer, attempt, frames)
     now = job.writer.now_ms()
     job.writer.commit(Manifest(attempt.number, Kind.BATCH, now, None, parts, counts, job.sources))
-    lost = tuple((each.given.reading.path, each.given.lost) for each in tallies if each.given.lost)
-    return Outcome(counts, examples, lost)
+    unreadable = tuple(
+        UnreadFile(each.given.reading.path, each.given.unreadable)
+        for each in tallies
+        if each.given.unreadable
+    )
+    return BatchResult(counts, examples, unreadable)
 
 
 def _number_rejects(
@@ -204,11 +192,11 @@ def _file_row(job: Job, each: Tally, now: datetime) -> dict[str, object]:
         "broker": job.broker,
         "file": reading.path,
         "head": reading.content.head,
-        "fingerprint": each.fingerprint(job.place_of(reading.path)),
+        "fingerprint": each.fingerprint(job.file_system_of(reading.path)),
         "start": reading.start,
         "bytes": each.end,
         "stored_bytes": reading.content.file.bytes,
-        "lost": each.given.lost,
+        "lost": each.given.unreadable,
         "read_at": now,
         **{name: each.total(name) for name in ("lines", "requests", "skipped", "rejected")},
         "first_time": min(firsts, default=None),

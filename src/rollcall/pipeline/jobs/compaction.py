@@ -18,8 +18,8 @@ from pyspark.sql import functions as F
 from rollcall.pipeline.jobs.retention import Folding, fold
 from rollcall.pipeline.jobs.totals import total_frames
 from rollcall.pipeline.jobs.write import Attempt, write_parts
-from rollcall.pipeline.sources.paths import for_spark
-from rollcall.pipeline.spark.errors import explained
+from rollcall.pipeline.sources.paths import spark_path
+from rollcall.pipeline.spark.errors import translate_errors
 from rollcall.tables.columns import CONNECTION_HOURS, TABLES, USAGE, Merge, Table
 from rollcall.tables.folder import Snapshot
 from rollcall.tables.manifests import Counts, Kind, Manifest, Part
@@ -47,26 +47,26 @@ MERGES = {Merge.SUM: F.sum, Merge.MIN: F.min, Merge.MAX: F.max, Merge.BITS: F.bi
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
+class CompactionResult:
     manifests: int
     """How many were merged into one."""
     bytes_before: int
     bytes_after: int
 
 
-def compact(spark: SparkSession, writer: Writer, keep: timedelta | None = None) -> Compacted:
+def compact(spark: SparkSession, writer: Writer, keep: timedelta | None = None) -> CompactionResult:
     """Merge everything, fold what is old, and drop what is older than `keep`."""
     snapshot = writer.snapshot()
     if not any(manifest.parts for manifest in snapshot.live):
-        return Compacted(0, 0, 0)
-    with explained(writer.store.address):
+        return CompactionResult(0, 0, 0)
+    with translate_errors(writer.store.address):
         frames = _merged_frames(spark, snapshot, snapshot.live)
         now = datetime.fromtimestamp(writer.clock(), UTC).replace(tzinfo=None)
         frames = fold(frames, Folding.at(_newest(spark, snapshot, now), now, keep), merge_rows)
     return _replace(writer, snapshot, snapshot.live, frames, folded_ms=writer.now_ms())
 
 
-def compact_if_due(spark: SparkSession, writer: Writer) -> Compacted | None:
+def compact_if_due(spark: SparkSession, writer: Writer) -> CompactionResult | None:
     """What a stream does between its batches: merge sixteen of a size; fold once a day."""
     snapshot = writer.snapshot()
     folded = max((manifest.folded_ms for manifest in snapshot.live), default=0)
@@ -76,7 +76,7 @@ def compact_if_due(spark: SparkSession, writer: Writer) -> Compacted | None:
     due = due_for_merge(snapshot.live)
     if not due:
         return None
-    with explained(writer.store.address):
+    with translate_errors(writer.store.address):
         return _replace(writer, snapshot, due, _merged_frames(spark, snapshot, due), folded)
 
 
@@ -101,7 +101,7 @@ def _merged_frames(
     for name, table in TABLES.items():
         parts = [part for manifest in chosen for part in manifest.parts.get(name, ())]
         if parts:
-            paths = [for_spark(f"{snapshot.store.address}/{part.name}") for part in parts]
+            paths = [spark_path(f"{snapshot.store.address}/{part.name}") for part in parts]
             frames[name] = merge_rows(spark.read.parquet(*paths), table)
     return frames
 
@@ -117,7 +117,7 @@ def merge_rows(rows: DataFrame, table: Table) -> DataFrame:
 def _newest(spark: SparkSession, snapshot: Snapshot, now: datetime) -> datetime:
     """The time of the newest request: what is old is old beside it. A clock that runs ahead, or
     a line that was forged, must not make all else old: never later than now."""
-    parts = [for_spark(address) for address in snapshot.addresses(USAGE.name)]
+    parts = [spark_path(address) for address in snapshot.addresses(USAGE.name)]
     newest = spark.read.parquet(*parts).agg(F.max("last_seen")).first() if parts else None
     return min(newest[0], now) if newest is not None and newest[0] is not None else now
 
@@ -128,7 +128,7 @@ def _replace(
     chosen: Sequence[Manifest],
     frames: dict[str, DataFrame],
     folded_ms: int,
-) -> Compacted:
+) -> CompactionResult:
     attempt = Attempt.begin(snapshot.next_number)
     parts = write_parts(writer, attempt, frames | _in_order(frames))
     if frames:
@@ -154,7 +154,7 @@ def _replace(
         )
     )
     before = sum(_bytes(manifest.parts) for manifest in chosen)
-    return Compacted(len(chosen), before, _bytes(parts))
+    return CompactionResult(len(chosen), before, _bytes(parts))
 
 
 def _in_order(frames: Mapping[str, DataFrame]) -> dict[str, DataFrame]:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from rollcall.pipeline.errors import ChangedError
-from rollcall.pipeline.jobs.batch import Job
 from rollcall.pipeline.jobs.compaction import compact_if_due
-from rollcall.pipeline.jobs.progress import Tell
-from rollcall.pipeline.jobs.run import Result, logs_for, make_plan, read_plan
+from rollcall.pipeline.jobs.job import Job
+from rollcall.pipeline.jobs.progress import ProgressCallback
+from rollcall.pipeline.jobs.run import RunResult, logs_for, make_plan, read_plan
 from rollcall.pipeline.sources.files import LogFile
 from rollcall.tables.cleaning import Cleaner
 
@@ -25,8 +25,8 @@ LOOKS_IN_VAIN = 20
 class FolderStream:
     job: Job
     wanted: Sequence[str]
-    tell: Tell
-    told: Callable[[Result], None]
+    tell: ProgressCallback
+    told: Callable[[RunResult], None]
     """Called after each look that found something."""
     _seen: dict[str, LogFile] = field(default_factory=dict)
     """Files whose content is in the tables, as they were then."""
@@ -35,20 +35,20 @@ class FolderStream:
     def __post_init__(self) -> None:
         self._cleaner = Cleaner(self.job.writer)
 
-    def once(self) -> Result:
+    def once(self) -> RunResult:
         """Look, and read what is new."""
         self._cleaner.clean_if_due()
         files = logs_for(self.job, self.wanted)
         fresh = [file for file in files if self._seen.get(file.path) != file]
         plan = make_plan(self.job, fresh)
-        result = Result(left=tuple(plan.left), already=plan.already)
+        result = RunResult(not_read=tuple(plan.not_read), already_read=plan.already_read)
         try:
             for outcome in read_plan(self.job, plan, self.tell):
                 result = result.with_batch(outcome)
         finally:  # what is in the tables is told, also when a log changed behind it
             if result.counts.files:
                 self.told(result)
-        waiting = {*(left.path for left in plan.left), *plan.unsure}
+        waiting = {*(left.path for left in plan.not_read), *plan.deferred}
         self._seen = {file.path: file for file in files if file.path not in waiting}
         return result
 

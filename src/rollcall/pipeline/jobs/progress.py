@@ -42,7 +42,7 @@ class Progress:
         return self.seconds * (1 - self.share) / self.share
 
 
-Tell = Callable[[Progress], None]
+ProgressCallback = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Watch:
     """Looks at Spark twice a second, and tells what it sees."""
 
     spark: SparkSession
-    tell: Tell
+    tell: ProgressCallback
     files: int
     weight: int
     began: float = field(default_factory=time.monotonic)
@@ -79,7 +79,7 @@ class Watch:
 
     @contextmanager
     def batch(self, sizes: Sequence[int], weight: int) -> Iterator[None]:
-        """Tell of a batch of files of these sizes while the block reads it."""
+        """ProgressCallback of a batch of files of these sizes while the block reads it."""
         stop = threading.Event()
         self._stage = self._began_at = None
 

@@ -25,7 +25,7 @@ IN_MEMORY = 1 << 30
 
 
 @contextmanager
-def planned_once(spark: SparkSession, log_bytes: int) -> Iterator[None]:
+def fixed_partitions(spark: SparkSession, log_bytes: int) -> Iterator[None]:
     """What is started in the block is planned for this much; what a user has set stays."""
     before = {name: str(spark.conf.get(name)) for name in (ADAPTIVE, PARTS)}
     if not is_ours(spark.sparkContext, before):

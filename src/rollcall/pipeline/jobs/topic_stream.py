@@ -23,14 +23,16 @@ from pyspark.storagelevel import StorageLevel
 
 from rollcall.errors import RollcallError
 from rollcall.pipeline.errors import SourceError
-from rollcall.pipeline.jobs.batch import Example, Job, Outcome, summarise
+from rollcall.pipeline.jobs.batch import BatchResult, Example, summarise
 from rollcall.pipeline.jobs.checks import check_lines
 from rollcall.pipeline.jobs.compaction import compact_if_due
+from rollcall.pipeline.jobs.job import Job
 from rollcall.pipeline.jobs.write import Attempt, small_frame, write_parts
 from rollcall.pipeline.sources.offsets import check_records, noted_offsets
-from rollcall.pipeline.sources.paths import for_spark
+from rollcall.pipeline.sources.paths import spark_path
+from rollcall.pipeline.sources.planning import UnreadFile
 from rollcall.pipeline.sources.topic import Topic, topic_lines
-from rollcall.pipeline.spark.errors import explained
+from rollcall.pipeline.spark.errors import translate_errors
 from rollcall.tables.cleaning import Cleaner
 from rollcall.tables.columns import FILES, REJECTS
 from rollcall.tables.errors import TablesError
@@ -39,7 +41,6 @@ from rollcall.tables.manifests import Counts, Kind, Manifest
 
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 POLL_SECONDS = 0.5
-Lost = tuple[str, str]
 BATCH_LINES = 5_000_000
 """A long backlog is read in batches of this size."""
 
@@ -48,7 +49,7 @@ BATCH_LINES = 5_000_000
 class TopicStream:
     job: Job
     topic: Topic
-    told: Callable[[Outcome], None]
+    told: Callable[[BatchResult], None]
     id: str
     """What the stream is known by in manifests and notes."""
     _failure: RollcallError | None = None
@@ -76,7 +77,7 @@ class TopicStream:
             writer = (
                 source.load()
                 .writeStream.foreachBatch(self._try_batch)
-                .option("checkpointLocation", for_spark(checkpoint))
+                .option("checkpointLocation", spark_path(checkpoint))
             )
         except PySparkException as error:
             raise no_connector(self.topic, error) from error
@@ -121,7 +122,7 @@ class TopicStream:
         attempt = Attempt.begin(snapshot.next_number)
         summed = self.job.recipe.sum_lines(lines).persist(StorageLevel.MEMORY_AND_DISK)
         try:
-            with explained(self.job.writer.store.address):
+            with translate_errors(self.job.writer.store.address):
                 counted = self.job.recipe.count_files(summed).collect()
                 check_lines(row.asDict() for row in counted)
                 empty = self._check_records(rows, batch, counted)
@@ -131,7 +132,9 @@ class TopicStream:
         while compact_if_due(self.job.spark, self.job.writer):
             pass
 
-    def _check_records(self, rows: DataFrame, batch: int, counted: Sequence[Row]) -> list[Lost]:
+    def _check_records(
+        self, rows: DataFrame, batch: int, counted: Sequence[Row]
+    ) -> list[UnreadFile]:
         """All records of the batch are lines; what offsets hold none is told."""
 
         def recount() -> dict[int, int]:
@@ -142,7 +145,7 @@ class TopicStream:
         offsets = noted_offsets(store, f"{STREAMS}/{self.id}", self.topic.name, batch)
         empty = check_records(lines, offsets, recount)
         return [
-            (f"{self.topic.address}/{partition}", f"{count} offsets hold no record")
+            UnreadFile(f"{self.topic.address}/{partition}", f"{count} offsets hold no record")
             for partition, count in empty.items()
         ]
 
@@ -153,8 +156,8 @@ class TopicStream:
         summed: DataFrame,
         batch: int,
         counted: list[Row],
-        empty: Sequence[Lost],
-    ) -> Outcome:
+        empty: Sequence[UnreadFile],
+    ) -> BatchResult:
         totals = {
             name: sum(row[name] for row in counted)
             for name in ("lines", "requests", "skipped", "rejected")
@@ -181,7 +184,7 @@ class TopicStream:
                 streams={self.id: batch},
             )
         )
-        return Outcome(counts, examples, tuple(empty))
+        return BatchResult(counts, examples, tuple(empty))
 
     def _file_rows(self, counted: list[Row]) -> DataFrame:
         """A row per partition of the topic; it has no content to be known by."""

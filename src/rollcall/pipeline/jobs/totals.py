@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
-from rollcall.pipeline.sources.paths import for_spark
-from rollcall.pipeline.spark.errors import explained
+from rollcall.pipeline.sources.paths import spark_path
+from rollcall.pipeline.spark.errors import translate_errors
 from rollcall.tables.manifests import Part
 from rollcall.tables.totals import SOURCES, TOTALS, total
 from rollcall.tables.views import Engine
@@ -20,10 +20,10 @@ def total_frames(
 ) -> dict[str, DataFrame]:
     """In order, so that who asks for a few days need not read the others."""
     frames = {}
-    with explained(writer.store.address):
+    with translate_errors(writer.store.address):
         for source in {table.name for table in SOURCES.values()}:
             if parts.get(source):
-                paths = [for_spark(f"{writer.store.address}/{it.name}") for it in parts[source]]
+                paths = [spark_path(f"{writer.store.address}/{it.name}") for it in parts[source]]
                 spark.read.parquet(*paths).createOrReplaceTempView(_view(source))
         for name, table in TOTALS.items():
             source = SOURCES[name].name

@@ -12,8 +12,8 @@ from datetime import datetime
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from rollcall.pipeline.sources.paths import for_spark
-from rollcall.pipeline.spark.errors import explained
+from rollcall.pipeline.sources.paths import spark_path
+from rollcall.pipeline.spark.errors import translate_errors
 from rollcall.tables.cleaning import PARTS, STAGING
 from rollcall.tables.columns import Table
 from rollcall.tables.manifests import Part
@@ -52,8 +52,8 @@ def write_parts(
     def write(table: str) -> tuple[Part, ...]:
         frame = conform(frames[table], STORED[table])
         folder = f"{attempt.folder}/{table}"
-        with explained(writer.store.address):
-            frame.write.parquet(for_spark(f"{writer.store.address}/{folder}"))
+        with translate_errors(writer.store.address):
+            frame.write.parquet(spark_path(f"{writer.store.address}/{folder}"))
         return tuple(_parts(writer, folder))
 
     with ThreadPoolExecutor(AT_ONCE) as pool:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from rollcall.pipeline.errors import ChangedError, SourceError
 from rollcall.pipeline.sources.paths import absolute, local_path
+
+GZIP_RATIO = 10
+"""Request logs shrink to about a tenth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class LogFile:
     """Given by its name, and not found in a folder or by a pattern."""
 
 
-class Place(Protocol):
+class FileSystem(Protocol):
     def find(self, wanted: str) -> list[LogFile]:
         """A file, all files under a folder, or those that fit a pattern."""
 
@@ -31,7 +34,11 @@ class Place(Protocol):
         """The bytes from `start` on, in pieces of `size`."""
 
 
-class LocalPlace:
+FileSystemOf = Callable[[str], FileSystem]
+"""Maps a path to the file system that reads it."""
+
+
+class LocalFileSystem:
     def find(self, wanted: str) -> list[LogFile]:
         wanted = local_path(wanted)
         try:
@@ -57,6 +64,16 @@ class LocalPlace:
             raise gone(path) from error
         except OSError as error:
             raise unreadable(path, error.strerror) from error
+
+
+def find_logs(file_system_of: FileSystemOf, paths: Iterable[str]) -> list[LogFile]:
+    """Every file of these paths, once; a file that is given explicitly stays explicit."""
+    found: dict[str, LogFile] = {}
+    for path in paths:
+        for file in file_system_of(path).find(path):
+            if file.named or file.path not in found:
+                found[file.path] = file
+    return list(found.values())
 
 
 def _walk(folder: str) -> list[LogFile]:

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from rollcall.pipeline.errors import SourceError
 from rollcall.pipeline.sources.files import LogFile, gone, unreadable
-from rollcall.pipeline.spark.errors import AWAY, CONNECTOR, IS_IT_UP, NO_CONNECTOR
+from rollcall.pipeline.spark.errors import CHECK_FILE_SYSTEM, CONNECTOR, NO_CONNECTOR, UNAVAILABLE
 from rollcall.tables.errors import TablesError
 from rollcall.tables.stores import Entry, disk_full
 
@@ -148,7 +148,7 @@ class HadoopStore:
         """Object stores and HDFS keep what was closed."""
 
 
-class HadoopPlace:
+class HadoopFileSystem:
     def __init__(self, hadoop: Hadoop) -> None:
         self.hadoop = hadoop
 
@@ -219,7 +219,7 @@ def _unreadable(path: str, error: Exception) -> SourceError:
 
 
 def _advice(told: str) -> str:
-    return IS_IT_UP if AWAY.search(told) else SETTINGS
+    return CHECK_FILE_SYSTEM if UNAVAILABLE.search(told) else SETTINGS
 
 
 @contextmanager

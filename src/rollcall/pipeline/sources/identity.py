@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from rollcall.pipeline.sources.files import LogFile, Place
+from rollcall.pipeline.sources.files import FileSystem, LogFile
 
 if TYPE_CHECKING:
     from zlib import _Decompress as Inflating
@@ -77,7 +77,7 @@ class Content:
     """What it is, if it is no text."""
 
 
-def look_at(place: Place, file: LogFile) -> Content:
+def look_at(place: FileSystem, file: LogFile) -> Content:
     """Read the first 64 KB, uncompressed, and the last few bytes."""
     start = read_head(place, file)
     head, complete = start.data, start.complete
@@ -99,7 +99,7 @@ def look_at(place: Place, file: LogFile) -> Content:
     )
 
 
-def _length(place: Place, file: LogFile, *, gzip: bool) -> int:
+def _length(place: FileSystem, file: LogFile, *, gzip: bool) -> int:
     if gzip:
         return max(last_size(place, file), HEAD_BYTES)
     return last_line_end(place, file)
@@ -114,7 +114,7 @@ class Head(NamedTuple):
     broken: str | None = None
 
 
-def read_head(place: Place, file: LogFile) -> Head:
+def read_head(place: FileSystem, file: LogFile) -> Head:
     gzip = next(place.chunks(file.path, 0, 2), b"") == GZIP
     head = b""
     try:
@@ -127,7 +127,7 @@ def read_head(place: Place, file: LogFile) -> Head:
     return Head(head, gzip, complete=True)
 
 
-def prefix_fingerprint(place: Place, file: LogFile, length: int) -> str:
+def prefix_fingerprint(place: FileSystem, file: LogFile, length: int) -> str:
     return fingerprint(read_head(place, file).data[:length])
 
 
@@ -149,7 +149,7 @@ def may_be_cut_from(short: str, longer: str) -> bool:
 
 
 def unpacked(
-    place: Place, path: str, *, gzip: bool, start: int = 0, chunk: int = CHUNK_BYTES
+    place: FileSystem, path: str, *, gzip: bool, start: int = 0, chunk: int = CHUNK_BYTES
 ) -> Iterator[bytes]:
     """The content from `start` on, uncompressed; a gzip may have several members."""
     if not gzip:
@@ -192,13 +192,13 @@ def _before_damage(member: Inflating, chunk: bytes) -> bytes:
     return bytes(found)
 
 
-def last_size(place: Place, file: LogFile) -> int:
+def last_size(place: FileSystem, file: LogFile) -> int:
     """The length that a gzip gives at its end."""
     tail = b"".join(place.chunks(file.path, max(0, file.bytes - 4), 4))[:4]
     return int.from_bytes(tail, "little")
 
 
-def last_whole_line(place: Place, file: LogFile) -> int:
+def last_whole_line(place: FileSystem, file: LogFile) -> int:
     """Where the last whole line of a gzip ends that can be read: all of it is unpacked for that."""
     length = end = 0
     with suppress(BrokenGzipError):
@@ -209,7 +209,7 @@ def last_whole_line(place: Place, file: LogFile) -> int:
     return end
 
 
-def last_line_end(place: Place, file: LogFile) -> int:
+def last_line_end(place: FileSystem, file: LogFile) -> int:
     """Where the last whole line of a plain file ends, within the size it was listed with."""
     end = file.bytes
     while end > 0:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql import Row
 
 from rollcall.pipeline.errors import ChangedError
-from rollcall.pipeline.sources.files import Place
+from rollcall.pipeline.sources.files import FileSystem, FileSystemOf
 from rollcall.pipeline.sources.identity import (
     HEAD_BYTES,
     ISIZE_RANGE,
@@ -17,7 +17,7 @@ from rollcall.pipeline.sources.identity import (
     prefix_fingerprint,
     unpacked,
 )
-from rollcall.pipeline.sources.paths import for_spark, given_to_spark, told_by_spark
+from rollcall.pipeline.sources.paths import normalized, path_from_spark, spark_path
 from rollcall.pipeline.sources.planning import Reading
 from rollcall.pipeline.sources.staging import copy_lines
 from rollcall.tables.stores import Store
@@ -29,25 +29,28 @@ class Input:
     addresses: tuple[str, ...]
     """The file itself, or the pieces of its copy in order."""
     end: int | None
-    lost: str | None = None
+    unreadable: str | None = None
     marks: int = 0
     """Bytes of byte-order marks that Spark passes over."""
 
 
 def prepare(
-    readings: Sequence[Reading], place_of: Callable[[str], Place], store: Store, staging: str
+    readings: Sequence[Reading],
+    file_system_of: FileSystemOf,
+    store: Store,
+    staging: str,
 ) -> list[Input]:
     """Copy what has to be copied; leave out what turns out to have nothing new."""
     inputs = []
     for number, reading in enumerate(readings):
         if not reading.copy:
-            address = (for_spark(reading.path),)
+            address = (spark_path(reading.path),)
             inputs.append(Input(reading, address, reading.end, marks=reading.content.bom))
             continue
-        copy = copy_lines(place_of(reading.path), reading, store, f"{staging}/{number:06}")
-        if copy.names or copy.lost:
-            addresses = tuple(for_spark(f"{store.address}/{name}") for name in copy.names)
-            inputs.append(Input(reading, addresses, copy.end, copy.lost, copy.marks))
+        copy = copy_lines(file_system_of(reading.path), reading, store, f"{staging}/{number:06}")
+        if copy.names or copy.unreadable:
+            addresses = tuple(spark_path(f"{store.address}/{name}") for name in copy.names)
+            inputs.append(Input(reading, addresses, copy.end, copy.unreadable, copy.marks))
     return inputs
 
 
@@ -62,7 +65,7 @@ class Tally:
     def total(self, name: str) -> int:
         return sum(row[name] for row in self.rows)
 
-    def fingerprint(self, place: Place) -> str:
+    def fingerprint(self, place: FileSystem) -> str:
         content = self.given.reading.content
         if self.end >= HEAD_BYTES or content.first == self.end:
             return content.fingerprint
@@ -70,18 +73,16 @@ class Tally:
 
 
 def tally(inputs: Sequence[Input], counted: Sequence[Row]) -> list[Tally]:
-    by_file: Mapping[str, Row] = {told_by_spark(row["file"]): row for row in counted}
+    by_file: Mapping[str, Row] = {path_from_spark(row["file"]): row for row in counted}
     found = []
     for each in inputs:
-        rows = tuple(
-            by_file[name] for name in map(given_to_spark, each.addresses) if name in by_file
-        )
+        rows = tuple(by_file[name] for name in map(normalized, each.addresses) if name in by_file)
         read = sum(row["bytes_read"] for row in rows) + (each.marks if rows else 0)
         found.append(Tally(each, each.reading.start + read, rows))
     return found
 
 
-def check_whole(tallies: Sequence[Tally], place_of: Callable[[str], Place]) -> list[Reading]:
+def check_whole(tallies: Sequence[Tally], file_system_of: FileSystemOf) -> list[Reading]:
     """Readings that Spark must be given a copy of; an error if a file changed under its hands."""
     broken = []
     for each in tallies:
@@ -89,12 +90,12 @@ def check_whole(tallies: Sequence[Tally], place_of: Callable[[str], Place]) -> l
         if each.given.end is not None:
             if each.end != each.given.end:
                 raise changed(reading.path)
-        elif not _gzip_was_whole(place_of(reading.path), each):
+        elif not _gzip_was_whole(file_system_of(reading.path), each):
             broken.append(reading)
     return broken
 
 
-def _gzip_was_whole(place: Place, each: Tally) -> bool:
+def _gzip_was_whole(place: FileSystem, each: Tally) -> bool:
     """Ends in a whole line; a last line that is not one was counted with a newline it lacks."""
     reading = each.given.reading
     if each.end % ISIZE_RANGE == last_size(place, reading.content.file):
@@ -108,14 +109,14 @@ def _gzip_was_whole(place: Place, each: Tally) -> bool:
     return length == each.end and last == b"\n"
 
 
-def find_broken(readings: Sequence[Reading], place_of: Callable[[str], Place]) -> list[Reading]:
+def find_broken(readings: Sequence[Reading], file_system_of: FileSystemOf) -> list[Reading]:
     """Gzips that break off: unpack each, here, as Spark did not say which it was. All of them, if
     we can read what Spark cannot."""
     packed = [reading for reading in readings if reading.content.gzip and not reading.copy]
     broken = []
     for reading in packed:
         try:
-            for _ in unpacked(place_of(reading.path), reading.path, gzip=True):
+            for _ in unpacked(file_system_of(reading.path), reading.path, gzip=True):
                 pass
         except BrokenGzipError:
             broken.append(reading)

@@ -8,9 +8,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from rollcall.pipeline.sources.identity import Content
-from rollcall.pipeline.sources.paths import for_spark
+from rollcall.pipeline.sources.paths import spark_path
 from rollcall.pipeline.sources.planning import KnownFile
-from rollcall.pipeline.spark.errors import explained
+from rollcall.pipeline.spark.errors import translate_errors
 from rollcall.tables.columns import FILES
 from rollcall.tables.folder import Snapshot
 
@@ -26,9 +26,14 @@ def known_files(
     if not heads or not parts:
         return []
     found: list[KnownFile] = []
-    with explained(snapshot.store.address):
-        table = spark.read.parquet(*map(for_spark, parts)).select(
-            "head", "fingerprint", "bytes", "stored_bytes", "lines", "lost"
+    with translate_errors(snapshot.store.address):
+        table = spark.read.parquet(*map(spark_path, parts)).select(
+            "head",
+            "fingerprint",
+            "bytes",
+            "stored_bytes",
+            "lines",
+            F.col("lost").alias("unreadable"),
         )
         for first in range(0, len(heads), AT_ONCE):
             rows = table.where(F.col("head").isin(heads[first : first + AT_ONCE])).collect()

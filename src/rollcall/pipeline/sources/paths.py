@@ -35,24 +35,24 @@ def absolute(path: str) -> Path:
     return found.resolve() if found.name == ".." else found.parent.resolve() / found.name
 
 
-def told_by_spark(address: str) -> str:
+def path_from_spark(address: str) -> str:
     """The address that Spark was given, from the one it tells: `file:///a%20b` was `/a b`."""
-    return given_to_spark(unquote(address))
+    return normalized(unquote(address))
 
 
-def given_to_spark(address: str) -> str:
+def normalized(address: str) -> str:
     """One form for `file:/a`, `file:///a` and `/a`."""
     if address.lower().startswith("file:/"):
         return "/" + address[len("file:") :].lstrip("/")
     return address
 
 
-def for_spark(path: str) -> str:
+def spark_path(path: str) -> str:
     """A path of this machine stays one, whatever Spark's default file system is."""
     return f"file://{path}" if SCHEME.match(path) is None else path
 
 
-def is_odd(path: str) -> bool:
+def spark_misreads(path: str) -> bool:
     """Whether Spark would misread the path."""
     if any(SURROGATES[0] <= letter <= SURROGATES[1] for letter in path):
         return True
@@ -60,8 +60,8 @@ def is_odd(path: str) -> bool:
     return not PATTERN.isdisjoint(rest or path.partition(":/")[2])
 
 
-def check_for_spark(tables: str) -> None:
-    if is_odd(tables):
+def check_spark_path(tables: str) -> None:
+    if spark_misreads(tables):
         raise ConfigError(
             f"Spark cannot write to {tables}",
             hint=f"give --tables a folder without any of {' '.join(sorted(PATTERN))} in its path",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from rollcall.pipeline.sources.files import LogFile, Place
+from rollcall.pipeline.sources.files import GZIP_RATIO, FileSystemOf, LogFile
 from rollcall.pipeline.sources.identity import (
     HEAD_BYTES,
     ISIZE_RANGE,
@@ -19,7 +19,7 @@ from rollcall.pipeline.sources.identity import (
     may_be_cut_from,
     prefix_fingerprint,
 )
-from rollcall.pipeline.sources.paths import is_odd
+from rollcall.pipeline.sources.paths import spark_misreads
 
 ACTIVE_NAME = "kafka-request.log"
 YOUNG_SECONDS = 120.0
@@ -31,8 +31,6 @@ UNPACKED_BY_SPARK = (
     *(".default", ".passthrough"),
 )
 """By their names, in whatever case, and whatever is in them."""
-GZIP_RATIO = 10
-"""A rough one: request logs shrink to a tenth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ class KnownFile:
     bytes: int
     stored_bytes: int
     lines: int
-    lost: str | None = None
+    unreadable: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +73,20 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class UnreadFile:
     """A file that is not read, and why."""
 
     path: str
-    why: str
+    reason: str
 
 
 @dataclass(frozen=True)
 class Plan:
     readings: Sequence[Reading] = ()
-    left: Sequence[Left] = ()
-    already: int = 0
+    not_read: Sequence[UnreadFile] = ()
+    already_read: int = 0
     """Files whose lines are all in the tables."""
-    unsure: Sequence[str] = ()
+    deferred: Sequence[str] = ()
     """Files that begin as one that is read, and may hold more: it shows when that one was read."""
 
     def batches(self) -> Iterator[list[Reading]]:
@@ -119,24 +117,24 @@ def is_young(file: LogFile, now: float) -> bool:
 
 @dataclass
 class Planner:
-    place_of: Callable[[str], Place]
+    file_system_of: FileSystemOf
     now: float
-    left: list[Left] = field(default_factory=list)
+    not_read: list[UnreadFile] = field(default_factory=list)
 
     def look(self, files: Iterable[LogFile]) -> list[Content]:
         """Look into all files that can be read now, each once, several at a time."""
         settled = []
         for file in {file.path: file for file in files}.values():
             if not file.named and (why := still_written(file, self.now)):
-                self.left.append(Left(file.path, why))
+                self.not_read.append(UnreadFile(file.path, why))
             else:
                 settled.append(file)
         with ThreadPoolExecutor(LOOKS_AT_ONCE) as pool:
-            looks = pool.map(lambda file: look_at(self.place_of(file.path), file), settled)
+            looks = pool.map(lambda file: look_at(self.file_system_of(file.path), file), settled)
             contents = list(looks)
         for content in contents:
             if why := self._nothing_in(content) or self._half_a_line(content):
-                self.left.append(Left(content.file.path, why))
+                self.not_read.append(UnreadFile(content.file.path, why))
         return [content for content in contents if not self._nothing_in(content)]
 
     def _nothing_in(self, content: Content) -> str | None:
@@ -163,7 +161,7 @@ class Planner:
             by_head.setdefault(row.head, []).append(row)
         taken: dict[str, list[Content]] = {}
         readings, already = [], 0
-        unsure: list[str] = []
+        deferred: list[str] = []
         order = sorted(contents, key=lambda each: (-each.length, each.gzip, each.file.path))
         for content in order:
             others = taken.setdefault(content.head, [])
@@ -177,11 +175,11 @@ class Planner:
                 others.append(content)
                 readings.append(reading)
             elif _may_exceed(content, longer):
-                unsure.append(content.file.path)
+                deferred.append(content.file.path)
             else:
                 already += 1
         readings.sort(key=lambda reading: reading.path)
-        return Plan(readings, tuple(self.left), already, tuple(unsure))
+        return Plan(readings, tuple(self.not_read), already, tuple(deferred))
 
     def _begins_with(self, content: Content, row: KnownFile) -> bool:
         """Whether it begins with what was read; or is a copy of that, cut off early."""
@@ -199,7 +197,7 @@ class Planner:
         """The fingerprint of its first bytes."""
         if length == content.first:
             return content.fingerprint
-        return prefix_fingerprint(self.place_of(content.file.path), content.file, length)
+        return prefix_fingerprint(self.file_system_of(content.file.path), content.file, length)
 
     def _new_in(self, content: Content, rows: Sequence[KnownFile]) -> Reading | None:
         file = content.file
@@ -222,10 +220,10 @@ class Planner:
     def _gzip_was_read(self, content: Content, rows: Sequence[KnownFile], start: int) -> bool:
         if content.whole is not None:
             return content.whole <= start
-        place = self.place_of(content.file.path)
+        place = self.file_system_of(content.file.path)
         last = max(rows, key=lambda row: row.bytes)
         # it may be whole now, or have grown by a member: what it tells of its length is no proof
-        if last.lost or last.stored_bytes < content.file.bytes:
+        if last.unreadable or last.stored_bytes < content.file.bytes:
             return last_whole_line(place, content.file) <= start
         if any(row.stored_bytes == content.file.bytes for row in rows):
             return True
@@ -238,4 +236,4 @@ def _may_exceed(content: Content, longer: Content) -> bool:
 
 def _has_odd_name(file: LogFile) -> bool:
     """Spark passes over hidden files, takes some names for patterns, and knows none but UTF-8."""
-    return PurePosixPath(file.path).name.startswith(("_", ".")) or is_odd(file.path)
+    return PurePosixPath(file.path).name.startswith(("_", ".")) or spark_misreads(file.path)

@@ -11,7 +11,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rollcall.pipeline.sources.files import Place
+from rollcall.pipeline.sources.files import FileSystem
 from rollcall.pipeline.sources.identity import BrokenGzipError, unpacked
 from rollcall.pipeline.sources.planning import Reading
 from rollcall.tables.stores import Store
@@ -25,13 +25,13 @@ class Copy:
     """Pieces in order, in the store of the tables; none when there was no whole line."""
     end: int
     """Where the last whole line ended in the original, uncompressed."""
-    lost: str | None
+    unreadable: str | None
     """What could not be read of it."""
     marks: int = 0
     """Bytes of the byte-order marks that pieces begin with: Spark passes over them."""
 
 
-def copy_lines(place: Place, reading: Reading, store: Store, name: str) -> Copy:
+def copy_lines(place: FileSystem, reading: Reading, store: Store, name: str) -> Copy:
     """Copy whole lines to files `name`-0.log, `name`-1.log, ..."""
     names: list[str] = []
     copied, lost, marks = 0, None, 0
@@ -58,7 +58,7 @@ def copy_lines(place: Place, reading: Reading, store: Store, name: str) -> Copy:
     return Copy(tuple(names), reading.start + copied, lost, marks)
 
 
-def _wanted(place: Place, reading: Reading) -> Iterator[bytes]:
+def _wanted(place: FileSystem, reading: Reading) -> Iterator[bytes]:
     """From the byte where reading stopped to the end that was planned, if one was."""
     at = reading.start
     for chunk in unpacked(place, reading.path, gzip=reading.content.gzip, start=reading.start):

@@ -57,15 +57,15 @@ ON_ONE_MACHINE = {
     "spark.sql.adaptive.coalescePartitions.minPartitionSize": "8m",
     "spark.executor.heartbeatInterval": "2s",
 }
-IF_SMALL = {
+SMALL_JOB = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     # to compile Java for a few thousand lines takes longer than to do without
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-QUICK_START = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-FULL_SPEED = "-XX:+UseParallelGC"
+SMALL_JOB_JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+LARGE_JOB_JVM = "-XX:+UseParallelGC"
 COLLECTOR = re.compile(r"-XX:\+Use\w+GC")
 
 
@@ -107,7 +107,7 @@ class SessionConfig:
         chosen = dict(ALWAYS)
         if self.is_local:
             chosen |= ON_ONE_MACHINE
-            chosen |= IF_SMALL if self.small else {}
+            chosen |= SMALL_JOB if self.small else {}
         if self.packages:
             chosen["spark.jars.packages"] = ",".join(self.packages)
         chosen |= self.conf
@@ -123,7 +123,7 @@ class SessionConfig:
     def _pace_flags(self, theirs: str) -> str:
         if not self.is_local:
             return ""
-        flags = QUICK_START if self.small else FULL_SPEED
+        flags = SMALL_JOB_JVM if self.small else LARGE_JOB_JVM
         # Java does not start with two collectors of garbage
         return COLLECTOR.sub("", flags).strip() if COLLECTOR.search(theirs) else flags
 

@@ -27,13 +27,13 @@ CONNECTOR = (
     "it has no connector to this file system: add one of its Hadoop's version, for s3a "
     "--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:VERSION"
 )
-AWAY = re.compile(
+UNAVAILABLE = re.compile(
     r"failed on (connection|socket timeout) exception|local exception: [\w.]+: Connection reset|"
     r"End of File Exception between|Invalid host name|UnknownHostException|BlockMissingException|"
     r"could only be written to 0 of"
 )
 """What Hadoop says of a file system that does not answer, or of which too little is up."""
-IS_IT_UP = (
+CHECK_FILE_SYSTEM = (
     "is the file system up, and the address right? run the same command again when it is: what was "
     "committed is kept, and nothing will be counted twice"
 )
@@ -48,7 +48,7 @@ class BrokenInputError(SparkError):
 
 
 @contextmanager
-def explained(where: str) -> Iterator[None]:
+def translate_errors(where: str) -> Iterator[None]:
     try:
         yield
     except (Py4JError, CapturedException) as error:
@@ -56,7 +56,7 @@ def explained(where: str) -> Iterator[None]:
 
 
 @contextmanager
-def java_may_end() -> Iterator[None]:
+def translate_jvm_exit() -> Iterator[None]:
     """Java is a process of its own: it may be killed, and then nothing of Spark answers."""
     try:
         yield
@@ -74,8 +74,8 @@ def explain(error: Exception, where: str) -> Exception:
     if FULL.search(told):
         # Java does not say of which file: it may be one that Spark keeps while it works
         return disk_full(f"that of {where}, or of {tempfile.gettempdir()} (TMPDIR)")
-    if AWAY.search(told):
-        return SparkError(f"a file system does not answer: {_gist(told)}", hint=IS_IT_UP)
+    if UNAVAILABLE.search(told):
+        return SparkError(f"a file system does not answer: {_gist(told)}", hint=CHECK_FILE_SYSTEM)
     if DAMAGED.search(told) and (own := OF_TABLES.search(told)):
         return TablesError(
             f"a file of the tables is missing or damaged: {where}/{own[0]}",

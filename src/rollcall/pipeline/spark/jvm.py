@@ -16,7 +16,7 @@ from pyspark.java_gateway import launch_gateway
 
 OLDEST_JAVA = 17
 END_SECONDS = 30.0
-OWN_ADDRESS = "SPARK_LOCAL_IP"
+LOCAL_IP = "SPARK_LOCAL_IP"
 """The variable that Spark takes the address of this machine from."""
 
 
@@ -30,7 +30,7 @@ def java_version(java: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def launch_java(conf: SparkConf, output: Mapping[str, Any]) -> None:
+def start_jvm(conf: SparkConf, output: Mapping[str, Any]) -> None:
     """For this process; what Java has to say goes to `output`."""
     if SparkContext._gateway is not None:
         _forget_scratch(SparkContext._jvm)
@@ -63,7 +63,7 @@ def _uninterrupted() -> Iterator[None]:
         signal.raise_signal(signal.SIGINT)
 
 
-def end_java(patience: float = END_SECONDS) -> None:
+def stop_jvm(patience: float = END_SECONDS) -> None:
     """Java ends when its input does, and tidies up: it is given so many seconds for that."""
     gateway: Any = SparkContext._gateway
     if gateway is None or gateway.proc is None:

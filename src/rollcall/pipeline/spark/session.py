@@ -17,14 +17,13 @@ from pyspark.sql import SparkSession
 from rollcall.pipeline.errors import SparkError
 from rollcall.pipeline.spark.class_archive import Archive
 from rollcall.pipeline.spark.config import TIME_ZONE, SessionConfig
-from rollcall.pipeline.spark.gateway import keep_classes
 from rollcall.pipeline.spark.jvm import (
     END_SECONDS,
+    LOCAL_IP,
     OLDEST_JAVA,
-    OWN_ADDRESS,
-    end_java,
     java_version,
-    launch_java,
+    start_jvm,
+    stop_jvm,
 )
 
 ARCHIVE_SECONDS = 120.0
@@ -41,7 +40,6 @@ def open_session(config: SessionConfig, name: str = "rollcall") -> Iterator[Spar
     folder = tempfile.TemporaryDirectory(prefix="rollcall-spark-", ignore_cleanup_errors=True)
     with folder as scratch, _leaving(config.archive):
         spark = _start(config, name, Path(scratch))
-        keep_classes(spark.sparkContext._jvm)
         try:
             yield spark
         finally:
@@ -57,12 +55,12 @@ def _leaving(archive: Archive | None) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        end_java(END_SECONDS if made is None else TIDY_SECONDS)
+        stop_jvm(END_SECONDS if made is None else TIDY_SECONDS)
         if made is not None:
             made.unfinished.unlink(missing_ok=True)
         raise
     if made is not None:
-        end_java(ARCHIVE_SECONDS)
+        stop_jvm(ARCHIVE_SECONDS)
         made.keep()
 
 
@@ -75,7 +73,7 @@ def _start(config: SessionConfig, name: str, scratch: Path) -> SparkSession:
     log = scratch / "java.log"
     try:
         with log.open("ab") as output:
-            launch_java(conf, {"stdout": output, "stderr": output})
+            start_jvm(conf, {"stdout": output, "stderr": output})
             return _checked(SparkContext(conf=conf))
     except (PySparkException, Py4JError, OSError) as error:
         raise _no_start(config, error, log) from error
@@ -113,7 +111,7 @@ def _no_start(config: SessionConfig, error: Exception, log: Path) -> SparkError:
             "spark.jars.packages=...), or give files (--conf spark.jars=...)"
         )
     elif f"UnknownHostException: {socket.gethostname()}:" in told:
-        hint = f"this machine's name has no address: set {OWN_ADDRESS} to one that workers reach"
+        hint = f"this machine's name has no address: set {LOCAL_IP} to one that workers reach"
     return SparkError(f"Spark did not start with master {config.master}: {told}", hint=hint)
 
 
