@@ -12,8 +12,7 @@ from pyspark.sql import functions as F
 
 from rollcall.pipeline.aggregates.record_types import request_logs
 from rollcall.pipeline.errors import ChangedError, NotALogError, PipelineError
-from rollcall.pipeline.jobs.batch import BatchResult
-from rollcall.pipeline.jobs.batch import read_batch
+from rollcall.pipeline.jobs.batch import BatchResult, read_batch
 from rollcall.pipeline.jobs.job import Job
 from rollcall.pipeline.parsing.settings import SourceSettings
 from rollcall.pipeline.sources.inputs import Input, prepare
