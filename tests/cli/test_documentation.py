@@ -8,7 +8,7 @@ import pytest
 from typer.main import get_command
 
 from rollcall.cli.app import app
-from rollcall.cli.options.settings import load_settings
+from rollcall.cli.options.connection import load_settings
 from rollcall.client import FailureKind
 from rollcall.client.restarts import RestartEvent
 

@@ -5,21 +5,21 @@ Exit codes: 0 done, 1 it failed, 2 it was called in a wrong way (its settings ar
 brokers or nodes did not answer.
 """
 
-import io
 import sys
 from typing import Annotated
 
 import typer
 
-from rollcall.__main__ import INTERRUPTED
+from rollcall.cli.exit_codes import FAILED, INTERRUPTED, USAGE
 from rollcall.cli.lazy import lazy_group
-from rollcall.cli.terminal.output import print_error
-from rollcall.cli.terminal.unwritten import NO_ROOM, drop_output, no_room, open_what_is_closed
+from rollcall.cli.terminal.output import (
+    DISK_FULL,
+    discard_output,
+    disk_full_error,
+    prepare_streams,
+    print_error,
+)
 from rollcall.errors import ConfigError, RollcallError
-
-FAILED = 1
-CALLED_WRONGLY = 2
-SOME_DID_NOT_ANSWER = 3
 
 COMMANDS = {
     "demo": (
@@ -105,8 +105,7 @@ def rollcall(
 
 def main() -> None:
     """Run the command that `sys.argv` names, and exit."""
-    open_what_is_closed()
-    _tolerate_any_text()
+    prepare_streams()
     try:
         try:
             app(prog_name="rollcall")
@@ -118,22 +117,15 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:  # `rollcall ... | head`: the reader has seen enough
-        drop_output()
+        discard_output()
         sys.exit(FAILED)
     except OSError as error:
-        if error.errno not in NO_ROOM:
+        if error.errno not in DISK_FULL:
             raise
-        drop_output()
-        print_error(no_room(error))
+        discard_output()
+        print_error(disk_full_error(error))
         sys.exit(FAILED)
 
 
 def exit_code(error: RollcallError) -> int:
-    return CALLED_WRONGLY if isinstance(error, ConfigError) else FAILED
-
-
-def _tolerate_any_text() -> None:
-    """Write a character that the terminal's encoding lacks as an escape, instead of failing."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    return USAGE if isinstance(error, ConfigError) else FAILED

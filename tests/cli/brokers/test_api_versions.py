@@ -73,8 +73,8 @@ def test_brokers_with_the_same_list_share_a_column() -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--broker", "9"], "there is no broker 9"),
-        (["--compare", "9"], "there is no broker 9"),
+        (["--broker", "9"], "the cluster has no broker 9"),
+        (["--compare", "9"], "the cluster has no broker 9"),
     ],
 )
 def test_what_cannot_be_compared_is_an_error(pair: str, arguments: list[str], told: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from rollcall.catalog import listed_ranges
 from rollcall.cli.brokers.roll_call import call_the_roll
-from rollcall.cli.options.settings import Settings
+from rollcall.cli.options.connection import ConnectionSettings
 from rollcall.client import Address, ClientConfig, ClientError, RollCall
 from rollcall.protocol.dialects import KIP
 from tests.cli.scripted_cluster import rollcall, serving
@@ -221,7 +221,7 @@ def test_a_broker_of_another_cluster_is_noted() -> None:
 
 async def test_who_watches_sees_a_cluster_come_back(capsys: pytest.CaptureFixture[str]) -> None:
     address = await unused_address()
-    settings = Settings((address,), ClientConfig(backoff=0.01, rounds=1))
+    settings = ConnectionSettings((address,), ClientConfig(backoff=0.01, rounds=1))
     seen: list[RollCall] = []
     watching = asyncio.create_task(call_the_roll(settings, seen.append, None, 0.05))
     await asyncio.sleep(0.2)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from rollcall.cli.options.java_properties import parse_properties, sasl_from, tls_from
+from rollcall.cli.options.java_properties import parse_properties, sasl_config, tls_config
 from rollcall.errors import ConfigError
 
 HERE = Path("conf")
@@ -41,7 +41,7 @@ def test_the_last_of_two_lines_counts() -> None:
 
 
 def test_sasl_comes_out_of_the_jaas_line() -> None:
-    sasl = sasl_from(
+    sasl = sasl_config(
         {
             "security.protocol": "SASL_SSL",
             "sasl.mechanism": "SCRAM-SHA-512",
@@ -57,8 +57,8 @@ def test_sasl_comes_out_of_the_jaas_line() -> None:
 
 
 def test_without_a_sasl_protocol_there_is_no_sasl() -> None:
-    assert sasl_from({"sasl.mechanism": "PLAIN", "sasl.jaas.config": "nonsense"}) is None
-    assert tls_from({"ssl.truststore.location": "x.jks"}, HERE) is None
+    assert sasl_config({"sasl.mechanism": "PLAIN", "sasl.jaas.config": "nonsense"}) is None
+    assert tls_config({"ssl.truststore.location": "x.jks"}, HERE) is None
 
 
 @pytest.mark.parametrize(
@@ -67,13 +67,13 @@ def test_without_a_sasl_protocol_there_is_no_sasl() -> None:
 def test_another_login_module_is_refused_without_its_content(jaas: str) -> None:
     properties = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
     with pytest.raises(ConfigError, match=r"sasl\.jaas\.config") as caught:
-        sasl_from({**properties, "sasl.jaas.config": jaas})
+        sasl_config({**properties, "sasl.jaas.config": jaas})
     assert not jaas or jaas not in str(caught.value)
 
 
 def test_a_mechanism_that_rollcall_lacks_is_told() -> None:
     with pytest.raises(ConfigError, match="OAUTHBEARER"):
-        sasl_from(
+        sasl_config(
             {
                 "security.protocol": "SASL_SSL",
                 "sasl.mechanism": "OAUTHBEARER",
@@ -83,7 +83,7 @@ def test_a_mechanism_that_rollcall_lacks_is_told() -> None:
 
 
 def test_pem_files_and_texts_are_taken() -> None:
-    tls = tls_from(
+    tls = tls_config(
         {
             "security.protocol": "SSL",
             "ssl.truststore.type": "PEM",
@@ -117,7 +117,7 @@ def test_pem_texts_may_be_on_one_line_or_on_many(end: str) -> None:
     lines += [
         f"{name}={text.decode().strip().replace(chr(10), end)}" for name, text in texts.items()
     ]
-    tls = tls_from(parse_properties("\n".join(lines)), Path())
+    tls = tls_config(parse_properties("\n".join(lines)), Path())
     assert tls is not None
     assert len(tls.context().get_ca_certs()) == 1
 
@@ -125,11 +125,11 @@ def test_pem_texts_may_be_on_one_line_or_on_many(end: str) -> None:
 @pytest.mark.parametrize("name", ["ssl.keystore.certificate.chain", "ssl.keystore.key"])
 def test_half_an_identity_is_told(name: str) -> None:
     with pytest.raises(ConfigError, match="only one is there"):
-        tls_from({"security.protocol": "SSL", name: "half"}, HERE)
+        tls_config({"security.protocol": "SSL", name: "half"}, HERE)
 
 
 def test_the_host_name_is_checked_unless_told_otherwise() -> None:
-    tls = tls_from({"security.protocol": "SSL"}, HERE)
+    tls = tls_config({"security.protocol": "SSL"}, HERE)
     assert tls is not None
     assert tls.check_hostname
 
@@ -141,10 +141,10 @@ def test_a_store_that_is_not_pem_is_told_how_to_become_it(store: str, kind: str 
     if kind:
         properties[f"{store}.type"] = kind
     with pytest.raises(ConfigError, match="cannot read") as caught:
-        tls_from(properties, HERE)
+        tls_config(properties, HERE)
     assert "openssl pkcs12" in str(caught.value.hint)
 
 
 def test_a_protocol_that_does_not_exist_is_told() -> None:
     with pytest.raises(ConfigError, match="TLS"):
-        sasl_from({"security.protocol": "TLS"})
+        sasl_config({"security.protocol": "TLS"})

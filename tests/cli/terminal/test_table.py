@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollcall.cli.terminal.table import INDENT, Layout, cell_width, wrap
+from rollcall.cli.terminal.table import INDENT, TableLayout, cell_width, wrap
 
 HEAD = ["id", "address", "version", "started"]
 ROWS = [["1", "10.0.0.1:9092", "4.0.0", "2026-11-16 02:40:30"], ["22", "10.0.0.2:9092", "", ""]]
 
 
 def lines(width: int | None) -> list[str]:
-    layout = Layout.of([HEAD, *ROWS], [0], width)
+    layout = TableLayout.of([HEAD, *ROWS], [0], width)
     return [line for row in (HEAD, *ROWS) for line in layout.lines(row)]
 
 
@@ -35,7 +35,7 @@ def test_where_there_is_none_the_rest_stands_below_and_nothing_where_there_is_no
 
 def test_a_cell_that_is_wider_than_all_is_broken_at_blanks() -> None:
     rows = [["note"], ["it did not answer within ten seconds"]]
-    assert list(Layout.of(rows, [], 26).lines(rows[1])) == [
+    assert list(TableLayout.of(rows, [], 26).lines(rows[1])) == [
         "it did not answer within",
         "ten seconds",
     ]
@@ -44,7 +44,7 @@ def test_a_cell_that_is_wider_than_all_is_broken_at_blanks() -> None:
 def test_one_long_cell_does_not_take_the_room_of_all_others() -> None:
     usual = [["User:svc-orders", "orders"]] * 9
     long = ["User:CN=payments,OU=payments,O=Example,C=DE", "payments-gateway"]
-    layout = Layout.of([["principal", "application"], *usual, long], [], 50)
+    layout = TableLayout.of([["principal", "application"], *usual, long], [], 50)
     assert list(layout.lines(usual[0])) == ["User:svc-orders" + " " * 19 + "orders"]
     assert list(layout.lines(long)) == [
         "User:CN=payments,OU=payments,     payments-gateway",
@@ -55,7 +55,7 @@ def test_one_long_cell_does_not_take_the_room_of_all_others() -> None:
 def test_the_room_that_a_band_has_left_is_used() -> None:
     rows = [["id", "started", "note"], *[["1", "2026-11-16 02:40:30", ""]] * 9]
     rows.append(["?", "", "10.0.0.9:9092 refused the connection"])
-    assert list(Layout.of(rows, [], 42).lines(rows[-1])) == [
+    assert list(TableLayout.of(rows, [], 42).lines(rows[-1])) == [
         "?",
         "      10.0.0.9:9092 refused the connection",
     ]
@@ -77,7 +77,7 @@ CELLS = st.text(st.characters(exclude_categories=["C", "Z", "M"]), max_size=60)
 def test_no_line_is_wider_than_the_terminal_and_nothing_is_lost(
     rows: list[list[str]], width: int
 ) -> None:
-    layout = Layout.of(rows, [0], width)
+    layout = TableLayout.of(rows, [0], width)
     assert layout.width <= width
     for row in rows:
         shown = list(layout.lines(row))
@@ -88,7 +88,7 @@ def test_no_line_is_wider_than_the_terminal_and_nothing_is_lost(
 @pytest.mark.parametrize("width", [None, 200])
 def test_figures_end_flush(width: int | None) -> None:
     rows = [["a", "requests"], ["b", "7"], ["c", "1,234"]]
-    layout = Layout.of(rows, [1], width)
+    layout = TableLayout.of(rows, [1], width)
     assert [next(layout.lines(row)) for row in rows] == [
         "a   requests",
         "b          7",
@@ -97,17 +97,17 @@ def test_figures_end_flush(width: int | None) -> None:
 
 
 def test_the_rule_is_as_long_as_the_longest_band() -> None:
-    assert Layout.of([["a" * 10, "b" * 12]], [], 20).width == len(INDENT) + 12
+    assert TableLayout.of([["a" * 10, "b" * 12]], [], 20).width == len(INDENT) + 12
 
 
 def test_a_sentence_at_the_end_of_a_row_stands_beside_the_rest_unless_words_would_break() -> None:
     head, row = ["version", "what it brings"], ["11", "drops a field that another request has now"]
-    assert list(Layout.of([head, *[row] * 3], [0], 44).lines(row)) == [
+    assert list(TableLayout.of([head, *[row] * 3], [0], 44).lines(row)) == [
         "     11   drops a field that another request",
         "          has now",
     ]
     row = ["11", "drops IncludeAuthorizedOperationsOfTheCluster"]
-    assert list(Layout.of([head, *[row] * 3], [0], 44).lines(row)) == [
+    assert list(TableLayout.of([head, *[row] * 3], [0], 44).lines(row)) == [
         "     11",
         "      drops",
         "      IncludeAuthorizedOperationsOfTheCluste",

@@ -15,19 +15,19 @@ from rollcall.catalog import (
     listed_ranges,
     release_line,
 )
-from rollcall.cli.brokers.asking import answered_rows, broker_row, run, take_roll_call
+from rollcall.cli.brokers.query import answered_rows, broker_row, run, take_roll_call
+from rollcall.cli.exit_codes import DIFFERENT
 from rollcall.cli.options.common import JsonOption
 from rollcall.cli.options.connection import (
     BootstrapArgument,
     ConfigOption,
     ReleaseOption,
-    SecondsOption,
+    TimeoutOption,
+    load_settings,
 )
-from rollcall.cli.options.settings import load_settings
 from rollcall.cli.terminal.output import print_json, print_lines, print_table
 from rollcall.client import BrokerRow, RollCall
 
-DIFFERENT = 3
 FORM = "rollcall-api-versions/1"
 NOT_TOLD = {
     Provenance.CONFIGURED: (
@@ -47,7 +47,7 @@ def api_versions(
         typer.Option(metavar="RELEASE|BROKER", help="Hold it against a release or a broker's id."),
     ] = None,
     config: ConfigOption = None,
-    seconds: SecondsOption = None,
+    timeout: TimeoutOption = None,
     release: ReleaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -59,7 +59,7 @@ def api_versions(
 
     Example: rollcall api-versions broker1:9092 --compare 4.0.0
     """
-    settings = load_settings(bootstrap, config, seconds=seconds, release=release)
+    settings = load_settings(bootstrap, config, timeout=timeout, release=release)
     if compare is not None and not compare.isdecimal():
         release_line(compare)  # what is no release is told before anybody is asked
     calls = run(take_roll_call(settings))

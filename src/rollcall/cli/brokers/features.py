@@ -11,16 +11,17 @@ from rollcall.catalog import (
     usable_features,
 )
 from rollcall.cli.brokers.api_versions import number_list, provenance_of, remarks, shown
-from rollcall.cli.brokers.asking import answered_rows, run, take_roll_call
+from rollcall.cli.brokers.query import answered_rows, run, take_roll_call
 from rollcall.cli.options.common import JsonOption
 from rollcall.cli.options.connection import (
     BootstrapArgument,
     ConfigOption,
     ReleaseOption,
-    SecondsOption,
+    TimeoutOption,
+    load_settings,
 )
-from rollcall.cli.options.settings import load_settings
-from rollcall.cli.terminal.output import count, print_json, print_lines, print_table
+from rollcall.cli.terminal.output import print_json, print_lines, print_table
+from rollcall.cli.terminal.text import count
 from rollcall.client import BrokerRow, RollCall
 
 FORM = "rollcall-features/1"
@@ -30,7 +31,7 @@ HIGHEST = 32767
 def features(
     bootstrap: BootstrapArgument = None,
     config: ConfigOption = None,
-    seconds: SecondsOption = None,
+    timeout: TimeoutOption = None,
     release: ReleaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -42,7 +43,7 @@ def features(
 
     Example: rollcall features broker1:9092
     """
-    settings = load_settings(bootstrap, config, seconds=seconds, release=release)
+    settings = load_settings(bootstrap, config, timeout=timeout, release=release)
     calls = run(take_roll_call(settings))
     rows = answered_rows(calls)
     verdicts = usable_features({row.node.id: offer_of(row) for row in rows})

@@ -20,11 +20,11 @@ from rollcall.catalog import (
 from rollcall.cli.brokers.api_versions import shown
 from rollcall.cli.brokers.api_versions_input import read_answer
 from rollcall.cli.brokers.text import any_of, inferred_version
+from rollcall.cli.exit_codes import NO_MATCH
 from rollcall.cli.options.common import JsonOption
 from rollcall.cli.terminal.output import print_json, print_lines
 from rollcall.errors import RollcallError
 
-NOTHING_FITS = 3
 STDIN = Path("-")
 FORM = "rollcall-identify/1"
 MOST_SHOWN = 5
@@ -69,7 +69,7 @@ def identify(
     else:
         print_lines(_lines(inference))
     if not (inference.candidates or inference.other_products or inference.newer_than):
-        raise typer.Exit(NOTHING_FITS)
+        raise typer.Exit(NO_MATCH)
 
 
 def _text(file: Path | None) -> str:

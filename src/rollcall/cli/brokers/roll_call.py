@@ -11,19 +11,21 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from rollcall.cli.app import SOME_DID_NOT_ANSWER
-from rollcall.cli.brokers.asking import run
+from rollcall.cli.brokers.query import run
 from rollcall.cli.brokers.roll_call_json import document, lines, summary
 from rollcall.cli.brokers.text import moment, note, software, uptime, version
+from rollcall.cli.exit_codes import PARTIAL
 from rollcall.cli.options.common import JsonOption, WatchOption
 from rollcall.cli.options.connection import (
     BootstrapArgument,
     ConfigOption,
+    ConnectionSettings,
     ReleaseOption,
-    SecondsOption,
+    TimeoutOption,
+    load_settings,
 )
-from rollcall.cli.options.settings import Settings, load_settings
-from rollcall.cli.terminal.output import count, print_error, print_json, print_table
+from rollcall.cli.terminal.output import print_error, print_json, print_table
+from rollcall.cli.terminal.text import count
 from rollcall.client import AdminClient, BrokerRow, ClientError, RollCall, roll_call
 from rollcall.errors import RollcallError
 from rollcall.text import safe_text
@@ -42,7 +44,7 @@ class Order(StrEnum):
 def brokers(
     bootstrap: BootstrapArgument = None,
     config: ConfigOption = None,
-    seconds: SecondsOption = None,
+    timeout: TimeoutOption = None,
     release: ReleaseOption = None,
     sort: Annotated[Order, typer.Option(help="By id, or by start time: unknown last.")] = Order.ID,
     watch: WatchOption = None,
@@ -63,16 +65,19 @@ def brokers(
 
     Example: rollcall brokers broker1:9092 --output rolls.jsonl
     """
-    settings = load_settings(bootstrap, config, seconds=seconds, release=release)
+    settings = load_settings(bootstrap, config, timeout=timeout, release=release)
     table = _TableView(sort, clear=watch is not None)
     show: Callable[[RollCall], None] = _print_document if as_json else table
     calls = run(call_the_roll(settings, show, output, watch))
     if calls.missing or calls.unlisted:
-        raise typer.Exit(SOME_DID_NOT_ANSWER)
+        raise typer.Exit(PARTIAL)
 
 
 async def call_the_roll(
-    settings: Settings, show: Callable[[RollCall], None], output: Path | None, watch: float | None
+    settings: ConnectionSettings,
+    show: Callable[[RollCall], None],
+    output: Path | None,
+    watch: float | None,
 ) -> RollCall:
     async with AdminClient(settings.bootstrap, settings.config) as client:
         if watch is None:

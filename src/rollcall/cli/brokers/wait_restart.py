@@ -11,19 +11,17 @@ from typing import Annotated
 
 import typer
 
-from rollcall.cli.brokers.asking import run
+from rollcall.cli.brokers.query import run
 from rollcall.cli.brokers.text import moment
+from rollcall.cli.exit_codes import NO_START_TIME, TIMED_OUT
 from rollcall.cli.options.common import JsonOption, seconds_option
-from rollcall.cli.options.connection import BootstrapArgument, ConfigOption
-from rollcall.cli.options.settings import load_settings
+from rollcall.cli.options.connection import BootstrapArgument, ConfigOption, load_settings
 from rollcall.cli.terminal.output import print_error
 from rollcall.client import AdminClient, ClientConfig
 from rollcall.client.restarts import NoStartTimeError, RestartEvent, RestartProgress, watch_restarts
 from rollcall.errors import RollcallError
 from rollcall.text import safe_text
 
-TIMED_OUT = 3
-NO_START_TIME = 4
 BROKER_SECONDS = 2.0
 """How long one broker may take in one look; one that takes longer is looked at again."""
 

@@ -17,9 +17,10 @@ from urllib.parse import urlencode, urlsplit
 import typer
 from rich.console import Console
 
-from rollcall.cli.app import FAILED, SOME_DID_NOT_ANSWER
+from rollcall.cli.exit_codes import FAILED, PARTIAL
 from rollcall.cli.options.common import JsonOption, WatchOption, seconds_option
-from rollcall.cli.terminal.output import count, print_json, print_table
+from rollcall.cli.terminal.output import print_json, print_table
+from rollcall.cli.terminal.text import count
 from rollcall.errors import ConfigError, RollcallError
 
 FIELDS = {
@@ -107,7 +108,7 @@ def connections(
         raise _nobody(silent)
     show(answers)
     if silent:
-        raise typer.Exit(FAILED if len(silent) == len(answers) else SOME_DID_NOT_ANSWER)
+        raise typer.Exit(FAILED if len(silent) == len(answers) else PARTIAL)
 
 
 def _nobody(silent: Sequence[NodeAnswer]) -> RollcallError:

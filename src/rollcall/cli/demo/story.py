@@ -20,10 +20,10 @@ import typer
 from rollcall import __version__
 from rollcall.cli.brokers.text import moment
 from rollcall.cli.demo.stage import Stage, make_folder
+from rollcall.cli.exit_codes import TERMINATED
 from rollcall.cli.options.spark import java
 from rollcall.cli.pipeline.generate_logs import parse_count
 from rollcall.cli.terminal.output import print_table
-from rollcall.cli.terminal.signals import TERMINATED
 from rollcall.client import AdminClient, parse_bootstrap, roll_call
 from rollcall.errors import RollcallError
 

@@ -1,26 +1,32 @@
-"""The options that commands of several kinds have, each declared once."""
+"""Options that several groups of commands share, each declared once."""
 
 from typing import Annotated, Any
 
 import typer
 
-SHORTEST, LONGEST = 0.05, 366 * 86400.0
-"""In seconds: to a year, which is less than any clock of the system takes."""
+MIN_SECONDS, MAX_SECONDS = 0.05, 366 * 86400.0
+"""A year is less than the maximum of the system's timers."""
 
 
-def _seconds(text: str) -> float:
+def _parse_seconds(text: str) -> float:
     try:
         seconds = float(text)
     except ValueError:
         seconds = 0.0
-    if not SHORTEST <= seconds <= LONGEST:
-        raise typer.BadParameter(f"{text!r} is no number of seconds, from {SHORTEST} to a year")
+    if not MIN_SECONDS <= seconds <= MAX_SECONDS:
+        raise typer.BadParameter(
+            f"{text!r} is not a valid number of seconds ({MIN_SECONDS} to {MAX_SECONDS:.0f})"
+        )
     return seconds
 
 
 def seconds_option(*names: str, help_text: str) -> Any:
-    return typer.Option(*names, metavar="S", parser=_seconds, help=help_text)
+    return typer.Option(
+        *names, metavar="SECONDS", parser=_parse_seconds, show_default=False, help=help_text
+    )
 
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-WatchOption = Annotated[float | None, seconds_option(help_text="Again every so many seconds.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+WatchOption = Annotated[
+    float | None, seconds_option("--watch", help_text="Repeat every SECONDS seconds until Ctrl-C.")
+]

@@ -63,7 +63,7 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(meant, text)
 
 
-def sasl_from(properties: Mapping[str, str], password: str | None = None) -> SaslConfig | None:
+def sasl_config(properties: Mapping[str, str], password: str | None = None) -> SaslConfig | None:
     """With this password, or else the one that stands in the file."""
     if not _protocol(properties).startswith("SASL_"):
         return None
@@ -86,7 +86,7 @@ def _login(jaas: str) -> tuple[str, str]:
     return options.get("username", ""), options.get("password", "")
 
 
-def tls_from(
+def tls_config(
     properties: Mapping[str, str], folder: Path, key_password: str | None = None
 ) -> TlsConfig | None:
     """With this password for the key, or else the one that stands in the file."""

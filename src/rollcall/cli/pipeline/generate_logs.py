@@ -20,9 +20,10 @@ from rollcall.cli.options.spark import (
     session_config,
     spark_session,
 )
-from rollcall.cli.terminal.output import count, print_json, print_table
+from rollcall.cli.terminal.output import print_json, print_table
 from rollcall.cli.terminal.progress import ProgressLine
 from rollcall.cli.terminal.signals import stoppable
+from rollcall.cli.terminal.text import count
 from rollcall.errors import ConfigError
 from rollcall.pipeline.jobs.job import local_store
 from rollcall.pipeline.sources.paths import is_local

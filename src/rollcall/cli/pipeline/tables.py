@@ -11,7 +11,8 @@ import typer
 from rollcall.cli.options.common import JsonOption
 from rollcall.cli.options.spark import ConfOption, store_of
 from rollcall.cli.pipeline.view import counts_text
-from rollcall.cli.terminal.output import grouped, print_json, print_table
+from rollcall.cli.terminal.output import print_json, print_table
+from rollcall.cli.terminal.text import grouped
 from rollcall.errors import ConfigError
 from rollcall.tables.columns import TABLES
 from rollcall.tables.folder import Snapshot, read_tables

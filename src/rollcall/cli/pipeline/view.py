@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rollcall.cli.terminal.output import count
+from rollcall.cli.terminal.text import count
 from rollcall.text import safe_text
 
 if TYPE_CHECKING:

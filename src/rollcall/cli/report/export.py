@@ -10,7 +10,6 @@ from pathlib import Path
 
 from rollcall import reports
 from rollcall.cli.report.view import Answer
-from rollcall.cli.terminal.json_text import Rows
 from rollcall.cli.terminal.output import print_json
 from rollcall.errors import RollcallError
 from rollcall.pages import page
@@ -25,9 +24,8 @@ four are the first in full width, which is the same to some."""
 
 
 def print_report(answer: Answer) -> None:
-    rows = Rows(map(answer.flat, answer.things))
     head = {"report": answer.name, "summary": answer.headline}
-    print_json({**head, **answer.beside, answer.listed: rows})
+    print_json({**head, **answer.beside}, rows={answer.listed: map(answer.flat, answer.things)})
 
 
 def print_csv(answer: Answer) -> None:

@@ -17,7 +17,7 @@ from rollcall.cli.report import details as say
 from rollcall.cli.report import summary as words
 from rollcall.cli.report.options import AskedOfClients, with_options
 from rollcall.cli.report.view import CLIENT, Answer, show
-from rollcall.cli.terminal.unwritten import NO_ROOM, drop_output, no_room
+from rollcall.cli.terminal.output import DISK_FULL, discard_output, disk_full_error
 from rollcall.errors import ConfigError, RollcallError
 from rollcall.reports import shapes
 from rollcall.reports.export import flat_basis, flat_impact
@@ -34,10 +34,10 @@ def telling_apart() -> Iterator[None]:
     except RollcallError as error:
         raise ConfigError(error.message, hint=error.hint) from error
     except OSError as error:
-        if error.errno not in NO_ROOM:
+        if error.errno not in DISK_FULL:
             raise
-        drop_output()
-        told = no_room(error)
+        discard_output()
+        told = disk_full_error(error)
         raise ConfigError(told.message, hint=told.hint) from error
 
 
@@ -126,7 +126,7 @@ def _show(answer: Answer, asked: AskedOfClients, reader: Reader) -> None:
         show(answer, asked, reader)
         sys.stdout.flush()
     except BrokenPipeError:
-        drop_output()
+        discard_output()
 
 
 def _beside(report: Impact) -> dict[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from rollcall.cli.terminal.output import plural
+from rollcall.cli.terminal.text import plural
 from rollcall.reports.clients import Clients
 from rollcall.reports.complaints import Trouble
 from rollcall.reports.impact.findings import Verdict

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rollcall.cli.report.options import Asked
-from rollcall.cli.terminal.output import grouped, print_lines, print_table
+from rollcall.cli.terminal.output import print_lines, print_table
+from rollcall.cli.terminal.text import grouped
 from rollcall.reports.query.database import Reader
 
 CLIENT = ("principal", "application", "software", "hosts")

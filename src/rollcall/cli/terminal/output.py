@@ -1,70 +1,43 @@
-"""Text made safe for a terminal, tables, JSON.
+"""Everything that commands print: text, tables, JSON, warnings and errors.
 
-Names that a peer or a log line tells are text that anyone may choose: an escape sequence in a
-client id must not move the cursor of the operator who reads it, nor a `[red]` in it colour his
-table. Rich gives colours on a terminal only, and none where NO_COLOR is set; it takes its time to
-load, so that only who prints with it does.
+Client ids, broker names and log lines are untrusted: `safe_text` escapes control characters and
+bidirectional marks, so that they cannot move the cursor or change colours. Rich is imported only
+where a terminal or an error needs it (40 ms). It honours NO_COLOR.
 """
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
-from rollcall.cli.terminal.json_text import json_text
 from rollcall.errors import RollcallError
 from rollcall.text import safe_text
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-LIKE_A_TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE")
-"""Where Rich is told to take what is no terminal for one."""
-
-
-def grouped(cells: Iterable[object]) -> list[object]:
-    """Counts as people read them: 1,234,567."""
-    return [f"{cell:,}" if isinstance(cell, int) else cell for cell in cells]
-
-
-def count(number: int, noun: str) -> str:
-    """`1 file`, `1,234 files`."""
-    return f"{number:,} {plural(number, noun)}"
-
-
-def plural(number: int, noun: str) -> str:
-    return noun if number == 1 else f"{noun}s"
+FORCE_TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE")
+"""Variables that make Rich treat any output as a terminal."""
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Sentences: on a terminal broken between words, what follows a little further in."""
+    """Print sentences; on a terminal wrapped between words, with a hanging indent."""
     console = _terminal()
     width = console.width if console else None
     for line in map(safe_text, lines):
         if width is not None and len(line) > width:
-            lead = line[: len(line) - len(line.lstrip())] + "  "
-            line = textwrap.fill(line, width, subsequent_indent=lead, break_on_hyphens=False)
+            indent = line[: len(line) - len(line.lstrip())] + "  "
+            line = textwrap.fill(line, width, subsequent_indent=indent, break_on_hyphens=False)
         print(line)
-
-
-def _terminal() -> Console | None:
-    """None where there is no terminal; nobody waits for Rich then."""
-    if not sys.stdout.isatty() and not any(map(os.environ.get, LIKE_A_TERMINAL)):
-        return None
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    return console if console.is_terminal else None
-
-
-def can_redraw(stream: TextIO) -> bool:
-    """Whether what was written can be taken back: a terminal, and one that obeys."""
-    return stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
 def print_table(
@@ -74,19 +47,19 @@ def print_table(
     title: str | None = None,
     right: Sequence[str] = (),
 ) -> None:
-    """Cells as text, None as an empty cell; the columns named in `right` (figures) end flush.
+    """Print a table; None is an empty cell, and the columns in `right` are aligned to the right.
 
-    On a terminal rows are made to fit, and columns that are empty are left out. For a file or
-    `grep` a row is one line, however long, with all columns.
+    On a terminal the table fits its width, and columns without any text are omitted. Otherwise
+    each row is one line with all columns, for `grep` and files.
     """
-    from rollcall.cli.terminal.table import Layout
+    from rollcall.cli.terminal.table import TableLayout
 
     console = _terminal()
     texts = [["" if cell is None else safe_text(cell) for cell in row] for row in (columns, *rows)]
     if console:
         texts = _without_empty_columns(texts)
-    figures = [index for index, column in enumerate(texts[0]) if column in right]
-    layout = Layout.of(texts, figures, console.width if console else None)
+    aligned = [index for index, column in enumerate(texts[0]) if column in right]
+    layout = TableLayout.of(texts, aligned, console.width if console else None)
     if title is not None:
         print(safe_text(title))
     for line in layout.lines(texts[0]):
@@ -110,25 +83,64 @@ def _without_empty_columns(texts: list[list[str]]) -> list[list[str]]:
     return [list(compress(row, filled)) for row in texts]
 
 
-def print_json(value: object) -> None:
-    """The value as it is, for a program; what a terminal might obey is written as a JSON escape."""
-    text = json_text(value, ascii_only=not _is_unicode())
-    lines = text.split("\n")  # a line end stands between values, never in a string
-    print(text if all(map(str.isprintable, lines)) else "\n".join(map(_json_line, lines)))
+def _terminal() -> Console | None:
+    """The console if standard output is a terminal, otherwise None."""
+    if not sys.stdout.isatty() and not any(map(os.environ.get, FORCE_TERMINAL)):
+        return None
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    return console if console.is_terminal else None
+
+
+def can_redraw(stream: TextIO) -> bool:
+    """Whether the stream is a terminal that obeys cursor movements."""
+    return stream.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
+
+
+def clear_screen() -> None:
+    """Clear the terminal; no effect on other outputs."""
+    if (console := _terminal()) is not None:
+        console.clear()
+
+
+def print_json(
+    value: object, rows: Mapping[str, Iterable[Mapping[str, Any]]] | None = None
+) -> None:
+    """Print an indented JSON document; non-printable characters as JSON escapes.
+
+    `rows` are further keys of the document, whose lists have one element per line: a report of
+    5,000 clients is then 5,000 lines, and encoded in C.
+    """
+    ascii_only = not _is_unicode()
+    text = json.dumps(value, indent=2, ensure_ascii=ascii_only, allow_nan=False)
+    for key, elements in (rows or {}).items():
+        lines = [json.dumps(each, ensure_ascii=ascii_only, allow_nan=False) for each in elements]
+        body = ("[\n    " + ",\n    ".join(lines) + "\n  ]") if lines else "[]"
+        start = text.removesuffix("}").rstrip()
+        text = f"{start}{',' * (start != '{')}\n  {json.dumps(key)}: {body}\n}}"
+    lines = text.split("\n")  # JSON strings never contain a newline
+    print(text if all(map(str.isprintable, lines)) else "\n".join(map(_escaped, lines)))
+
+
+def _escaped(line: str) -> str:
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
 
 
 def _is_unicode() -> bool:
     return sys.stdout.encoding.lower().startswith("utf")
 
 
-def _json_line(line: str) -> str:
-    """What cannot be seen as JSON writes it: json.dumps(c) knows how."""
-    if line.isprintable():
-        return line
-    return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in line)
+def print_warning(text: str) -> None:
+    """Print one line on standard error."""
+    sys.stdout.flush()
+    print(safe_text(f"warning: {text}"), file=sys.stderr, flush=True)
 
 
 def print_error(error: RollcallError) -> None:
+    """Print the message and the hint on standard error, a line each."""
     from rich.console import Console
     from rich.text import Text
 
@@ -136,3 +148,22 @@ def print_error(error: RollcallError) -> None:
     console.print(Text.assemble(("error: ", "red"), safe_text(error.message)), soft_wrap=True)
     if error.hint is not None:
         console.print(Text.assemble(("hint: ", "cyan"), safe_text(error.hint)), soft_wrap=True)
+
+
+def prepare_streams() -> None:
+    """Replace closed outputs (`>&-`) by /dev/null; escape characters that the encoding lacks."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def discard_output() -> None:
+    """Send what is still buffered to /dev/null, because Python flushes again when it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def disk_full_error(error: OSError) -> RollcallError:
+    return RollcallError(str(error.strerror), hint="free some disk space")

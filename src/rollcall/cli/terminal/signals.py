@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-TERMINATED = 128 + signal.SIGTERM
+from rollcall.cli.exit_codes import TERMINATED
 
 
 @contextmanager

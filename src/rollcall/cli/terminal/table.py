@@ -47,13 +47,13 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     bands: Sequence[Sequence[Column]]
     in_one_line: str | None = None
     """How to format a row of plain text, where all of it fits into one line."""
 
     @classmethod
-    def of(cls, rows: Sequence[Row], right: Sequence[int], width: int | None) -> "Layout":
+    def of(cls, rows: Sequence[Row], right: Sequence[int], width: int | None) -> "TableLayout":
         """For these rows, the heading among them; without a width, a row is one line."""
         widths = [_widths(cells) for cells in zip(*rows, strict=True)]
         whole = [Column(index, max(of), index in right) for index, of in enumerate(widths)]

@@ -1,9 +1,9 @@
-"""What all commands that ask brokers share: a loop to run on, a client, and a roll call."""
+"""Run a roll call for a command, and select the broker rows it needs."""
 
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from rollcall.cli.options.settings import Settings
+from rollcall.cli.options.connection import ConnectionSettings
 from rollcall.client import AdminClient, BrokerRow, RollCall, roll_call
 from rollcall.client.open_files import raise_open_file_limit
 from rollcall.errors import RollcallError
@@ -12,32 +12,33 @@ T = TypeVar("T")
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run on the fastest loop there is, with room for a connection to every broker."""
+    """Run on uvloop, with enough file descriptors for a connection to every broker."""
     import uvloop
 
     raise_open_file_limit()
     return uvloop.run(work)
 
 
-async def take_roll_call(settings: Settings) -> RollCall:
+async def take_roll_call(settings: ConnectionSettings) -> RollCall:
     async with AdminClient(settings.bootstrap, settings.config) as client:
         return await roll_call(client)
 
 
 def answered_rows(calls: RollCall) -> tuple[BrokerRow, ...]:
-    """Those that can be compared; without any there is nothing to say."""
+    """Rows of the brokers that responded; an error if there are none."""
     rows = tuple(row for row in calls.rows if row.answered)
     if not rows:
         reasons = "; ".join(row.reason or "" for row in calls.rows)
-        raise RollcallError(f"no broker of the cluster answered: {reasons}")
+        raise RollcallError(f"no broker of the cluster responded: {reasons}")
     return rows
 
 
 def broker_row(calls: RollCall, broker_id: int) -> BrokerRow:
+    """The row of this broker; an error if it is unknown or did not respond."""
     row = calls.row(broker_id)
     if row is None:
         known = ", ".join(str(row.node.id) for row in calls.rows)
-        raise RollcallError(f"there is no broker {broker_id}", hint=f"the cluster has {known}")
+        raise RollcallError(f"the cluster has no broker {broker_id}", hint=f"choose one of {known}")
     if not row.answered:
-        raise RollcallError(f"broker {broker_id} did not answer: {row.reason}")
+        raise RollcallError(f"broker {broker_id} did not respond: {row.reason}")
     return row

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from rollcall.cli.options.settings import load_settings
+from rollcall.cli.options.connection import load_settings
 from rollcall.client import Address
 from rollcall.errors import ConfigError
 
@@ -72,7 +72,7 @@ def test_the_environment_comes_before_a_java_clients_file(tmp_path: Path, writte
 
 def test_flags_come_first(tmp_path: Path) -> None:
     path = write(tmp_path, FULL)
-    settings = load_settings("c:3", path, seconds=1.5, release="0.8.2", environ={})
+    settings = load_settings("c:3", path, timeout=1.5, release="0.8.2", environ={})
     assert settings.bootstrap == (Address("c", 3),)
     assert (settings.config.broker_timeout, settings.config.release) == (1.5, "0.8.2")
     assert settings.config.api_versions_timeout == 0.75
@@ -99,7 +99,7 @@ def test_a_java_clients_file_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("bootstrap = ", "is not TOML"),
+        ("bootstrap = ", "is not valid TOML"),
         ("bootstrap = 5", "bootstrap is 5"),
         ("bootstrap = ['a:1', 5]", "bootstrap is a list"),
         ("bootstrap = { a = 1 }", "bootstrap is a table"),
