@@ -28,12 +28,12 @@ from bench.pipeline_sql import statements
 from bench.rows import Growth, Row, Timing, below, faster, timing, within
 from rollcall.cli.options.spark import session_config
 from rollcall.loggen import GenerateSettings, generate_logs
-from rollcall.pipeline.aggregates.record_types import request_logs
+from rollcall.pipeline.aggregates import request_logs
 from rollcall.pipeline.jobs.folder_stream import FolderStream
 from rollcall.pipeline.jobs.job import Job
 from rollcall.pipeline.jobs.shuffling import fixed_partitions
 from rollcall.pipeline.jobs.write import AT_ONCE
-from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.parsing import SourceSettings
 from rollcall.pipeline.sources.files import LocalFileSystem
 from rollcall.pipeline.sources.lines import read_lines
 from rollcall.pipeline.spark.jvm import stop_jvm
@@ -131,12 +131,12 @@ def parse_and_sum(spark: SparkSession, paths: Sequence[str]) -> None:
 
 
 def sum_and_forget(spark: SparkSession, paths: Sequence[str]) -> None:
-    recipe = request_logs(SourceSettings())
-    sums = recipe.sum_lines(read_lines(spark, paths, cluster=None, broker=None))
+    record_type = request_logs(SourceSettings())
+    sums = record_type.sum_lines(read_lines(spark, paths, cluster=None, broker=None))
     sums = sums.persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        recipe.count_files(sums).collect()
-        frames = (*recipe.frames(sums).values(), recipe.select_rejects(sums))
+        record_type.count_files(sums).collect()
+        frames = (*record_type.table_rows(sums).values(), record_type.select_rejects(sums))
         with ThreadPoolExecutor(AT_ONCE) as pool:  # as tables are written
             list(pool.map(sum_only, frames))
     finally:
@@ -164,9 +164,9 @@ def open_duckdb() -> duckdb.DuckDBPyConnection:
 
 
 def same_tables(spark: SparkSession, paths: Sequence[str]) -> None:
-    recipe = request_logs(SourceSettings())
-    sums = recipe.sum_lines(read_lines(spark, paths, cluster=None, broker=None))
-    frames = recipe.frames(sums)
+    record_type = request_logs(SourceSettings())
+    sums = record_type.sum_lines(read_lines(spark, paths, cluster=None, broker=None))
+    frames = record_type.table_rows(sums)
     with open_duckdb() as database:
         with_duckdb(database, paths)
         for table in ("usage", "connections", "brokers"):
@@ -180,7 +180,7 @@ def same_tables(spark: SparkSession, paths: Sequence[str]) -> None:
                 raise AssertionError(f"{table}: not the same rows, first: {differ}")
         counts = ("requests", "skipped", "rejected", "bytes_read")
         theirs = sorted(database.execute(f"SELECT {', '.join(counts)} FROM files").fetchall())
-        ours = sorted(tuple(row) for row in recipe.count_files(sums).select(*counts).collect())
+        ours = sorted(tuple(row) for row in record_type.count_files(sums).select(*counts).collect())
         if ours != theirs:
             raise AssertionError(f"files: {ours}, and DuckDB read {theirs}")
 
@@ -238,9 +238,12 @@ def trigger(spark: SparkSession, logs: Logs, folder: Path, rounds: int) -> Row:
     came.mkdir()
     make_tables(store, "bench")
     with open_writer(store, "bench") as writer:
-        recipe = request_logs(SourceSettings())
+        record_type = request_logs(SourceSettings())
         job = Job(
-            spark=spark, writer=writer, file_system_of=lambda _: LocalFileSystem(), recipe=recipe
+            spark=spark,
+            writer=writer,
+            file_system_of=lambda _: LocalFileSystem(),
+            record_type=record_type,
         )
         stream = FolderStream(job, [str(came)], lambda _: None, lambda _: None)
         taken = []

@@ -8,11 +8,11 @@ from typing import Any
 import duckdb
 from pyspark.sql import SparkSession
 
-from rollcall.pipeline.aggregates.record_types import request_logs
+from rollcall.pipeline.aggregates import request_logs
 from rollcall.pipeline.jobs.folder_stream import FolderStream
 from rollcall.pipeline.jobs.job import Job
 from rollcall.pipeline.jobs.run import RunResult, run
-from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.parsing import SourceSettings
 from rollcall.pipeline.sources.files import LocalFileSystem
 from rollcall.tables.columns import TABLES
 from rollcall.tables.folder import make_tables, read_tables
@@ -31,7 +31,7 @@ def a_job(spark: SparkSession, folder: Path) -> Iterator[Job]:
             spark=spark,
             writer=writer,
             file_system_of=lambda _: here,
-            recipe=request_logs(SourceSettings()),
+            record_type=request_logs(SourceSettings()),
             cluster="test",
             allow_rejects=True,
         )

@@ -14,10 +14,10 @@ from typing import Any
 import duckdb
 from pyspark.sql import SparkSession
 
-from rollcall.pipeline.aggregates.record_types import Recipe, request_logs
+from rollcall.pipeline.aggregates import RecordType, request_logs
 from rollcall.pipeline.jobs.job import Job
 from rollcall.pipeline.jobs.run import RunResult, run
-from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.parsing import SourceSettings
 from rollcall.pipeline.sources.files import LocalFileSystem
 from rollcall.tables.columns import TABLES
 from rollcall.tables.folder import make_tables, read_tables
@@ -100,7 +100,7 @@ def read(
     spark: SparkSession,
     tables: Path | Store,
     *logs: Path | str,
-    recipe: Recipe | None = None,
+    record_type: RecordType | None = None,
     **settings: Any,
 ) -> RunResult:
     """One run, as the command does it."""
@@ -111,7 +111,7 @@ def read(
             spark=spark,
             writer=writer,
             file_system_of=lambda _: LocalFileSystem(),
-            recipe=recipe or request_logs(SourceSettings()),
+            record_type=record_type or request_logs(SourceSettings()),
         )
         return run(replace(job, **settings), [str(log) for log in logs], lambda _: None)
 

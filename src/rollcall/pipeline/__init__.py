@@ -14,7 +14,7 @@ In reading order, first what happens to a line:
     methods        where one Java method ends, as it must not grow too large
     sums           requests to partial sums, in one pass
     roll_calls     lines of a roll call to rows of brokers
-    recipes        the steps above, as a batch takes them
+    record_types        the steps above, as a batch takes them
 
 then where lines come from:
 

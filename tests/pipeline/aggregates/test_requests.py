@@ -10,8 +10,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from rollcall.pipeline.aggregates import requests as sums
 from rollcall.pipeline.errors import PipelineError
 from rollcall.pipeline.jobs.checks import check_lines
-from rollcall.pipeline.parsing.schema import LINES, SUMS
-from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.parsing import LINES, SUMS, SourceSettings
 from rollcall.tables.columns import BROKERS, CONNECTIONS, USAGE, Table
 from tests.pipeline.parsing.hostile_lines import START, json_line, text_line
 
@@ -39,7 +38,7 @@ def types_of(frame: DataFrame) -> dict[str, str]:
     [
         (sums.count_usage, USAGE),
         (sums.count_connections, CONNECTIONS),
-        (sums.heard_brokers, BROKERS),
+        (sums.observed_brokers, BROKERS),
     ],
 )
 def test_rows_have_the_columns_of_their_table(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from rollcall.pipeline.aggregates.record_types import ROLL_CALLS
+from rollcall.pipeline.aggregates import ROLL_CALLS
 from rollcall.pipeline.errors import NotALogError
 from rollcall.tables.columns import TABLES
 from rollcall.tables.manifests import Counts
@@ -38,7 +38,7 @@ def told(number: int, **more: Any) -> str:
 
 
 def read_rolls(spark: SparkSession, tables: Path, *files: Path, **settings: Any) -> Counts:
-    return read(spark, tables, *files, recipe=ROLL_CALLS, **settings).counts
+    return read(spark, tables, *files, record_type=ROLL_CALLS, **settings).counts
 
 
 def brokers(tables: Path) -> list[dict[str, Any]]:

@@ -10,11 +10,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from rollcall.pipeline.aggregates.record_types import request_logs
+from rollcall.pipeline.aggregates import request_logs
 from rollcall.pipeline.errors import ChangedError, NotALogError, PipelineError
 from rollcall.pipeline.jobs.batch import BatchResult, read_batch
 from rollcall.pipeline.jobs.job import Job
-from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.parsing import SourceSettings
 from rollcall.pipeline.sources.inputs import Input, prepare
 from rollcall.pipeline.sources.planning import Reading
 from rollcall.tables.columns import TABLES
@@ -305,7 +305,7 @@ def test_a_line_that_is_neither_a_request_nor_skipped_nor_rejected_stops_the_bat
 
     log = put(tmp_path / "a.log", lines(3))
     with pytest.raises(PipelineError, match="4 lines, but 3 requests, 0 skipped and 0 rejected"):
-        read(spark, tables, log, recipe=replace(good, count_files=count_one_more))
+        read(spark, tables, log, record_type=replace(good, count_files=count_one_more))
     assert read_tables(LocalStore(tables)).live == ()
 
 

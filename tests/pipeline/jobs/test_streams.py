@@ -17,14 +17,14 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from rollcall.errors import ConfigError
-from rollcall.pipeline.aggregates.record_types import request_logs
+from rollcall.pipeline.aggregates import request_logs
 from rollcall.pipeline.errors import ChangedError, PipelineError
 from rollcall.pipeline.jobs.batch import BatchResult
 from rollcall.pipeline.jobs.folder_stream import LOOKS_IN_VAIN, FolderStream
 from rollcall.pipeline.jobs.job import Job
 from rollcall.pipeline.jobs.run import RunResult
 from rollcall.pipeline.jobs.topic_stream import TopicStream
-from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.parsing import SourceSettings
 from rollcall.pipeline.sources.files import LocalFileSystem
 from rollcall.pipeline.sources.planning import UnreadFile
 from rollcall.pipeline.sources.topic import Topic, topic_lines
@@ -45,7 +45,7 @@ def job(spark: SparkSession, tables: Path) -> Iterator[Job]:
             spark=spark,
             writer=writer,
             file_system_of=lambda _: LocalFileSystem(),
-            recipe=request_logs(SourceSettings()),
+            record_type=request_logs(SourceSettings()),
         )
 
 
@@ -200,8 +200,10 @@ def test_a_record_that_is_no_line_stops_the_batch(spark: SparkSession, tmp_path:
         told: list[BatchResult] = []
         stream = TopicStream(a_job, TOPIC, told.append, ID)
         two = messages(spark, [line(1), line(2)])
-        half = replace(a_job.recipe, sum_lines=lambda lines: a_job.recipe.sum_lines(lines.limit(1)))
-        stream.job = replace(a_job, recipe=half)
+        half = replace(
+            a_job.record_type, sum_lines=lambda lines: a_job.record_type.sum_lines(lines.limit(1))
+        )
+        stream.job = replace(a_job, record_type=half)
         with pytest.raises(PipelineError, match="partition 0: 2 records, but 1 lines were counted"):
             stream._read_batch(two, 0)
         assert read_tables(LocalStore(tables)).live == ()

@@ -9,8 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from rollcall.pipeline.aggregates import requests as sums
-from rollcall.pipeline.parsing.schema import LINES
-from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.parsing import LINES, SourceSettings
 from tests.pipeline.running import spark_settings
 
 LARGEST_METHOD = 8_000

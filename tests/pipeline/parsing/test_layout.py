@@ -3,8 +3,8 @@
 import pytest
 
 from rollcall.errors import ConfigError
+from rollcall.pipeline.parsing import SourceSettings
 from rollcall.pipeline.parsing.layout import DEFAULT_PATTERN, compile_layout
-from rollcall.pipeline.parsing.settings import SourceSettings
 
 
 def test_kafkas_own_layout_needs_no_rewriting() -> None:

@@ -8,11 +8,17 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from rollcall.errors import ConfigError
+from rollcall.pipeline.parsing import (
+    LINES,
+    PARSED,
+    REJECTED,
+    REQUEST,
+    SKIPPED,
+    SourceSettings,
+)
 from rollcall.pipeline.parsing import fields as parse_read
 from rollcall.pipeline.parsing import prefix as parse_frame
 from rollcall.pipeline.parsing.parse import parse_lines
-from rollcall.pipeline.parsing.schema import LINES, PARSED, REJECTED, REQUEST, SKIPPED
-from rollcall.pipeline.parsing.settings import SourceSettings
 from rollcall.pipeline.parsing.split import NO_FORM
 from tests.pipeline.parsing.hostile_lines import (
     BODIES,

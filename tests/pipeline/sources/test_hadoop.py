@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from rollcall.pipeline.aggregates.record_types import request_logs
+from rollcall.pipeline.aggregates import request_logs
 from rollcall.pipeline.errors import SourceError
 from rollcall.pipeline.jobs.job import Job
 from rollcall.pipeline.jobs.run import run
-from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.parsing import SourceSettings
 from rollcall.pipeline.sources.hadoop import (
     CONNECTOR,
     SETTINGS,
@@ -110,7 +110,7 @@ def test_a_run_needs_no_local_path(spark: SparkSession, store: HadoopStore, tmp_
                 spark=spark,
                 writer=writer,
                 file_system_of=lambda _: place,
-                recipe=request_logs(SourceSettings()),
+                record_type=request_logs(SourceSettings()),
             )
             result = run(job, [f"file://{logs}/{wanted}"], lambda _: None)
         assert result.counts.lines == lines_read

@@ -28,7 +28,7 @@ from rollcall.cli.pipeline.options import (
     LogsArgument,
     RejectsOption,
     TimeZoneOption,
-    recipe_of,
+    record_type_of,
 )
 from rollcall.cli.pipeline.stream import stream
 from rollcall.cli.pipeline.tables import TablesOption
@@ -71,7 +71,7 @@ def run(
     """
     need_spark()
     began = time.monotonic()
-    recipe = recipe_of(time_zone, layout, inter_broker)
+    record_type = record_type_of(time_zone, layout, inter_broker)
     config = replace(session_config(master, conf or ()), small=is_small(logs))
     from rollcall.pipeline.jobs.run import run as read_logs
 
@@ -79,7 +79,7 @@ def run(
     with (
         ProgressLine(STARTING, quiet=as_json) as line,
         stoppable(),
-        open_job(spark_session(config), tables, what, recipe) as job,
+        open_job(spark_session(config), tables, what, record_type) as job,
     ):
         job = replace(
             job, cluster=cluster, broker=broker, sources=tuple(logs), allow_rejects=allow_rejects
@@ -110,7 +110,7 @@ def brokers(
     """
     need_spark()
     began = time.monotonic()
-    from rollcall.pipeline.aggregates.record_types import ROLL_CALLS
+    from rollcall.pipeline.aggregates import ROLL_CALLS
     from rollcall.pipeline.jobs.run import run as read_logs
 
     config = replace(session_config(master, conf or ()), small=is_small(rolls))

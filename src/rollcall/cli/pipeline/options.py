@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from rollcall.pipeline.aggregates.record_types import Recipe
+    from rollcall.pipeline.aggregates import RecordType
 
 LogsArgument = Annotated[
     list[str], typer.Argument(metavar="LOGS...", help="Files, folders or patterns.")
@@ -38,10 +38,12 @@ RejectsOption = Annotated[
 ]
 
 
-def recipe_of(time_zone: str, layout: str | None, inter_broker: Sequence[str] | None) -> Recipe:
+def record_type_of(
+    time_zone: str, layout: str | None, inter_broker: Sequence[str] | None
+) -> RecordType:
     """The record type of request logs with these options."""
-    from rollcall.pipeline.aggregates.record_types import request_logs
-    from rollcall.pipeline.parsing.settings import SourceSettings
+    from rollcall.pipeline.aggregates import request_logs
+    from rollcall.pipeline.parsing import SourceSettings
 
     settings: dict[str, Any] = {"layout": layout} if layout is not None else {}
     return request_logs(

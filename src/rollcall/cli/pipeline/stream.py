@@ -26,7 +26,7 @@ from rollcall.cli.pipeline.options import (
     InterBrokerOption,
     LayoutOption,
     TimeZoneOption,
-    recipe_of,
+    record_type_of,
 )
 from rollcall.cli.pipeline.tables import TablesOption
 from rollcall.cli.pipeline.view import following, print_batch, print_end
@@ -79,7 +79,7 @@ def stream(
     """
     need_spark()
     seconds = None if trigger == "once" else parse_seconds(trigger, "--trigger", "10s; or once")
-    recipe = recipe_of(time_zone, layout, inter_broker)
+    record_type = record_type_of(time_zone, layout, inter_broker)
     for_kafka = [each for each in conf or () if each.startswith("kafka.")]
     settings = session_config(master, [each for each in conf or () if each not in for_kafka])
     if source.startswith("kafka://"):
@@ -95,7 +95,7 @@ def stream(
     with (
         ProgressLine(STARTING) as line,
         stoppable(),
-        open_job(spark_session(settings), tables, command, recipe) as job,
+        open_job(spark_session(settings), tables, command, record_type) as job,
         until_interrupted(lambda: line.last_words(ENDING)) as stop,
     ):
         line.rest("" if seconds is None else WAITING)

@@ -11,14 +11,14 @@ from pyspark.sql import functions as F
 
 from rollcall.pipeline.aggregates import requests as sums
 from rollcall.pipeline.aggregates import roll_calls
-from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.parsing.schema import SourceSettings
 from rollcall.tables.columns import BROKERS, CONNECTIONS, USAGE
 
 Step = Callable[[DataFrame], DataFrame]
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class RecordType:
     hint: str
     """What to look at when most lines cannot be read."""
     sum_lines: Step
@@ -29,7 +29,7 @@ class Recipe:
     """Rejects in what was made of the lines; a row may stand for several `lines`."""
     reject_lines: Step
     """Rejects in the lines themselves, which are parsed for it once more."""
-    frames: Callable[[DataFrame], dict[str, DataFrame]]
+    table_rows: Callable[[DataFrame], dict[str, DataFrame]]
     """The rows for each table."""
 
     def find_rejects(self, lines: DataFrame, sums: DataFrame) -> DataFrame:
@@ -40,8 +40,8 @@ class Recipe:
         return self.reject_lines(lines)
 
 
-def request_logs(settings: SourceSettings) -> Recipe:
-    return Recipe(
+def request_logs(settings: SourceSettings) -> RecordType:
+    return RecordType(
         hint="is this a request log? --layout names another log4j pattern than Kafka's, and "
         "--allow-rejects goes on all the same",
         sum_lines=partial(sums.sum_lines, settings=settings),
@@ -49,15 +49,15 @@ def request_logs(settings: SourceSettings) -> Recipe:
         count_blocks=count_blocks,
         select_rejects=sums.select_rejects,
         reject_lines=partial(sums.reject_lines, settings=settings),
-        frames=sum_frames,
+        table_rows=request_table_rows,
     )
 
 
-def sum_frames(summed: DataFrame) -> dict[str, DataFrame]:
+def request_table_rows(summed: DataFrame) -> dict[str, DataFrame]:
     return {
         USAGE.name: sums.count_usage(summed),
         CONNECTIONS.name: sums.count_connections(summed),
-        BROKERS.name: sums.heard_brokers(summed),
+        BROKERS.name: sums.observed_brokers(summed),
     }
 
 
@@ -67,7 +67,7 @@ def count_blocks(summed: DataFrame) -> DataFrame:
     )
 
 
-ROLL_CALLS = Recipe(
+ROLL_CALLS = RecordType(
     hint="`rollcall brokers --output FILE.jsonl` appends roll calls; logs are for `rollcall "
     "pipeline run`",
     sum_lines=roll_calls.read_roll_calls,
@@ -75,5 +75,5 @@ ROLL_CALLS = Recipe(
     count_blocks=roll_calls.count_blocks,
     select_rejects=roll_calls.select_rejects,
     reject_lines=lambda lines: roll_calls.select_rejects(roll_calls.read_roll_calls(lines)),
-    frames=lambda told: {BROKERS.name: roll_calls.called_brokers(told)},
+    table_rows=lambda told: {BROKERS.name: roll_calls.reported_brokers(told)},
 )

@@ -16,8 +16,15 @@ from pyspark.sql import functions as F
 from rollcall.pipeline.parsing.fields import ranges_of, read_cuts
 from rollcall.pipeline.parsing.parse import utc
 from rollcall.pipeline.parsing.prefix import FRAME
-from rollcall.pipeline.parsing.schema import REJECTED, REQUEST, SKIPPED, SUMS, cast_as, typed
-from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.parsing.schema import (
+    REJECTED,
+    REQUEST,
+    SKIPPED,
+    SUMS,
+    SourceSettings,
+    cast_as,
+    typed,
+)
 from rollcall.pipeline.parsing.split import PARTS, cut_lines
 from rollcall.tables.columns import (
     BROKERS,
@@ -136,7 +143,7 @@ def count_connections(sums: DataFrame) -> DataFrame:
     )
 
 
-def heard_brokers(sums: DataFrame) -> DataFrame:
+def observed_brokers(sums: DataFrame) -> DataFrame:
     """What logged ApiVersions answers told; columns that only a roll call fills are null."""
     # many clients get the same answer: it is read once
     heard = (

@@ -53,7 +53,7 @@ def is_double() -> Column:
     return F.col("value").rlike(SECOND)
 
 
-def called_brokers(told: DataFrame) -> DataFrame:
+def reported_brokers(told: DataFrame) -> DataFrame:
     """A row per broker and roll call."""
     seen = moment("told.time_ms")
     return told.where("told IS NOT NULL").select(

@@ -89,9 +89,9 @@ def _sum_and_commit(job: Job, attempt: Attempt, inputs: Sequence[Input]) -> Batc
         return _commit(job, attempt, None, None, tally(inputs, ()))
     with translate_errors(job.writer.store.address):
         lines = read_lines(job.spark, addresses, cluster=job.cluster, broker=job.broker)
-        sums = job.recipe.sum_lines(lines).persist(StorageLevel.MEMORY_AND_DISK)
+        sums = job.record_type.sum_lines(lines).persist(StorageLevel.MEMORY_AND_DISK)
         try:
-            counted = job.recipe.count_files(sums).collect()
+            counted = job.record_type.count_files(sums).collect()
             check_lines(row.asDict() for row in counted)
             tallies = tally(inputs, counted)
             if unwhole := check_whole(tallies, job.file_system_of):
@@ -121,10 +121,10 @@ def _commit(
         reasons=reasons,
     )
     if counts.rejected * 2 > counts.lines and not job.allow_rejects:
-        raise not_a_log(counts, examples, job.recipe.hint)
+        raise not_a_log(counts, examples, job.record_type.hint)
     frames = {FILES.name: _file_rows(job, tallies)}
     if sums is not None:
-        frames |= job.recipe.frames(sums)
+        frames |= job.record_type.table_rows(sums)
     if rejects is not None:
         frames[REJECTS.name] = rejects
     parts = write_parts(job.writer, attempt, frames)
@@ -154,7 +154,9 @@ def _number_rejects(
         return None
     origin = small_frame(job.spark, ORIGIN, names)
     return (
-        with_line_numbers(job.recipe.find_rejects(lines, sums), job.recipe.count_blocks(sums))
+        with_line_numbers(
+            job.record_type.find_rejects(lines, sums), job.record_type.count_blocks(sums)
+        )
         .join(F.broadcast(origin), "file")
         .withColumn("file", F.col("original"))
         .withColumn("line", F.col("line") + F.col("lines_before"))

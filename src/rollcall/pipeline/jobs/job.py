@@ -27,7 +27,7 @@ from rollcall.tables.writers import Writer, open_writer
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from rollcall.pipeline.aggregates.record_types import Recipe
+    from rollcall.pipeline.aggregates import RecordType
 
 SMALL_BYTES = 8 << 20
 """Below this size, start-up and compilation take longer than reading the logs."""
@@ -40,7 +40,7 @@ class Job:
     spark: SparkSession
     writer: Writer
     file_system_of: FileSystemOf
-    recipe: Recipe
+    record_type: RecordType
     cluster: str | None = None
     broker: str | None = None
     sources: tuple[str, ...] = ()
@@ -49,7 +49,10 @@ class Job:
 
 @contextmanager
 def open_job(
-    session: AbstractContextManager[SparkSession], tables: str, command: str, recipe: Recipe
+    session: AbstractContextManager[SparkSession],
+    tables: str,
+    command: str,
+    record_type: RecordType,
 ) -> Iterator[Job]:
     """Enter the session and open the tables for writing.
 
@@ -63,7 +66,9 @@ def open_job(
         store = store_at(spark, tables)
         stack.enter_context(tables_to_write(store, created_by))
         writer = stack.enter_context(open_writer(store, command))
-        yield Job(spark=spark, writer=writer, file_system_of=file_systems(spark), recipe=recipe)
+        yield Job(
+            spark=spark, writer=writer, file_system_of=file_systems(spark), record_type=record_type
+        )
 
 
 def is_small(logs: Sequence[str]) -> bool:

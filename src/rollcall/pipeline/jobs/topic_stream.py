@@ -120,10 +120,10 @@ class TopicStream:
             return
         lines = topic_lines(rows, self.topic, cluster=self.job.cluster, broker=self.job.broker)
         attempt = Attempt.begin(snapshot.next_number)
-        summed = self.job.recipe.sum_lines(lines).persist(StorageLevel.MEMORY_AND_DISK)
+        summed = self.job.record_type.sum_lines(lines).persist(StorageLevel.MEMORY_AND_DISK)
         try:
             with translate_errors(self.job.writer.store.address):
-                counted = self.job.recipe.count_files(summed).collect()
+                counted = self.job.record_type.count_files(summed).collect()
                 check_lines(row.asDict() for row in counted)
                 empty = self._check_records(rows, batch, counted)
                 self.told(self._commit(attempt, lines, summed, batch, counted, empty))
@@ -162,12 +162,12 @@ class TopicStream:
             name: sum(row[name] for row in counted)
             for name in ("lines", "requests", "skipped", "rejected")
         }
-        frames = self.job.recipe.frames(summed)
+        frames = self.job.record_type.table_rows(summed)
         frames[FILES.name] = self._file_rows(counted)
         examples: tuple[Example, ...] = ()
         reasons: dict[str, int] = {}
         if totals["rejected"]:
-            found = self.job.recipe.find_rejects(lines, summed)
+            found = self.job.record_type.find_rejects(lines, summed)
             rejects = found.withColumn("line", F.col("position"))
             examples, reasons = summarise(rejects)
             frames[REJECTS.name] = rejects

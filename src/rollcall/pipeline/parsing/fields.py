@@ -11,8 +11,7 @@ from rollcall.pipeline.parsing import text_format as parse_text
 from rollcall.pipeline.parsing.codegen import in_a_new_method
 from rollcall.pipeline.parsing.expressions import NAME, REPLICA_APIS, is_one_of
 from rollcall.pipeline.parsing.prefix import BROKEN
-from rollcall.pipeline.parsing.schema import RANGES, REJECTED, REQUEST, SKIPPED
-from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.parsing.schema import RANGES, REJECTED, REQUEST, SKIPPED, SourceSettings
 from rollcall.pipeline.parsing.split import NO_FORM
 
 NO_API = "a request of an API that is known under no such name"

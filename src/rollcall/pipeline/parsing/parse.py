@@ -15,8 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from rollcall.pipeline.parsing.fields import ranges_of, read_cuts
-from rollcall.pipeline.parsing.schema import PARSED, typed
-from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.parsing.schema import PARSED, SourceSettings, typed
 from rollcall.pipeline.parsing.split import cut_lines
 
 

@@ -16,7 +16,7 @@ from rollcall.errors import ConfigError
 from rollcall.pipeline.parsing.codegen import in_a_new_method
 from rollcall.pipeline.parsing.expressions import cut_bytes
 from rollcall.pipeline.parsing.layout import LEVELS, Layout
-from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.parsing.schema import SourceSettings
 
 JSON = 1
 TEXT = 2

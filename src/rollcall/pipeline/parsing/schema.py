@@ -5,6 +5,9 @@ The columns of the tables at rest are in `rollcall.tables`. Missing is null, nev
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from zoneinfo import available_timezones
+
 from pyspark.sql.types import (
     ArrayType,
     BooleanType,
@@ -16,6 +19,9 @@ from pyspark.sql.types import (
     StructType,
     TimestampNTZType,
 )
+
+from rollcall.errors import ConfigError
+from rollcall.pipeline.parsing.layout import DEFAULT_PATTERN, Layout, compile_layout
 
 REQUEST = "request"
 """Outcome: the line is a request that a broker completed."""
@@ -120,3 +126,31 @@ SUMS = columns(
 )
 """What `sum_lines` gives: lines that agree in everything but time are one row, and every table
 is made from these rows. A reject is a row of its own."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceSettings:
+    time_zone: str = "UTC"
+    """Of the brokers' clocks: a request log names none."""
+    layout: str = DEFAULT_PATTERN
+    """The log4j pattern that the lines were written with."""
+    inter_broker: tuple[str, ...] = ()
+    """Listeners and principals that only the cluster's own brokers use."""
+
+    def __post_init__(self) -> None:
+        zones = available_timezones()
+        for zone in (self.time_zone, self.zone):
+            if zone not in zones:
+                raise ConfigError(
+                    f"there is no time zone {zone!r}",
+                    hint="use a name such as UTC or Europe/Berlin",
+                )
+
+    @property
+    def frame(self) -> Layout:
+        return compile_layout(self.layout)
+
+    @property
+    def zone(self) -> str:
+        """The zone that times are in: the layout may name it."""
+        return self.frame.time_zone or self.time_zone

@@ -23,7 +23,7 @@ from rollcall.pipeline.parsing.expressions import (
     cut_bytes,
 )
 from rollcall.pipeline.parsing.prefix import JSON, TEXT, with_frame
-from rollcall.pipeline.parsing.settings import SourceSettings
+from rollcall.pipeline.parsing.schema import SourceSettings
 
 NO_FORM = "a request line in a form that no release of Kafka writes"
 

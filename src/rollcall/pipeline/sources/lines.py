@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from rollcall.pipeline.parsing.schema import LINES
+from rollcall.pipeline.parsing import LINES
 
 
 def read_lines(

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from rollcall.errors import ConfigError
-from rollcall.pipeline.parsing.schema import LINES
+from rollcall.pipeline.parsing import LINES
 
 ADDRESS = r"(\[[0-9a-fA-F:.]+\]|[^@:,/\s\[\]]+):\d{1,5}"
 BOOTSTRAP = re.compile(f"{ADDRESS}(,{ADDRESS})*")
