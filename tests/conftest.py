@@ -1,5 +1,4 @@
-"""What all tests share: where Hypothesis keeps its finds, that being slow is no failure, and how
-they are dealt out to workers (`make test` has two)."""
+"""Shared by all tests: Hypothesis settings, options, and the distribution to test workers."""
 
 import signal
 from typing import Any
@@ -12,7 +11,7 @@ pytest_plugins = ["tests.spark_sessions"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # what a shell starts in the background ignores Ctrl-C, and so would all that tests start
+    # a process started in the background by a shell ignores SIGINT, and so would its children
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     set_hypothesis_home_dir(config.rootpath / ".cache" / "hypothesis")
@@ -22,13 +21,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--kills", type=int, default=5, help="how often the pipeline is killed with -9 (5)"
+        "--kills",
+        type=int,
+        default=5,
+        help="number of times the pipeline is killed with SIGKILL (default 5)",
     )
     parser.addoption(
         "--mixed-lines",
         type=int,
         default=100_000,
-        help="how many generated lines the tables are held against a plain reader's (100,000)",
+        help="number of generated lines compared with the reference reader (default 100,000)",
     )
 
 
@@ -50,11 +52,11 @@ LONGEST = (
     *APART,
     "tests/cli/pipeline/test_full_disk.py",
 )
-"""What takes longest begins first, so that no worker waits long for the other in the end."""
+"""The longest tests start first, so that the workers finish at about the same time."""
 
 
 def unit_of(test: str) -> str:
-    """The tests that stay on one worker: those of a file, or of a folder."""
+    """The unit of distribution: a file, or a directory of TOGETHER."""
     file = test.partition("::")[0]
     if file in APART:
         return file

@@ -1,4 +1,4 @@
-"""The package as users get it: a wheel, in an environment without source tree and without Spark.
+"""The installed wheel, in an environment without the source tree and without Spark.
 
 The environment is made from what is installed here, so that no network is needed: the wheel, and
 links to the distributions that it asks for.
@@ -22,13 +22,13 @@ SECONDS = 60
 
 
 class Installed:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
 
     def run(self, *arguments: str, **environment: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [self.rollcall, *arguments],
-            cwd=self.folder,
+            cwd=self.directory,
             env=self._clean() | environment,
             capture_output=True,
             text=True,
@@ -39,7 +39,7 @@ class Installed:
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         return subprocess.Popen(
             [self.rollcall, *arguments],
-            cwd=self.folder,
+            cwd=self.directory,
             env=self._clean(),
             stdout=subprocess.PIPE,
             text=True,
@@ -47,14 +47,14 @@ class Installed:
 
     @property
     def rollcall(self) -> str:
-        return str(self.folder / "bin" / "rollcall")
+        return str(self.directory / "bin" / "rollcall")
 
     def _clean(self) -> dict[str, str]:
         return {name: value for name, value in os.environ.items() if "PYTHON" not in name}
 
 
 def needed(name: str) -> Iterator[Distribution]:
-    """A distribution and all that it asks for."""
+    """A distribution and its dependencies."""
     found = distribution(name)
     if name != "rollcall":
         yield found
@@ -66,19 +66,19 @@ def needed(name: str) -> Iterator[Distribution]:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    folder = tmp_path_factory.mktemp("installed")
-    wheels = folder / "wheels"
+    directory = tmp_path_factory.mktemp("installed")
+    wheels = directory / "wheels"
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(wheels)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     subprocess.run(
-        [sys.executable, "-m", "venv", "--without-pip", str(folder)],
+        [sys.executable, "-m", "venv", "--without-pip", str(directory)],
         check=True,
         capture_output=True,
     )
-    [site] = folder.glob("lib/python*/site-packages")
+    [site] = directory.glob("lib/python*/site-packages")
     for found in {each.name: each for each in needed("rollcall")}.values():
         _link(found, site)
-    python = str(folder / "bin" / "python")
+    python = str(directory / "bin" / "python")
     [wheel] = wheels.glob("*.whl")
     install = ["--python", python, "install", "--no-deps", "--no-index", str(wheel)]
     subprocess.run(
@@ -86,7 +86,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
         check=True,
         capture_output=True,
     )
-    return Installed(folder)
+    return Installed(directory)
 
 
 def _link(found: Distribution, site: Path) -> None:
@@ -96,21 +96,21 @@ def _link(found: Distribution, site: Path) -> None:
             (site / top).symlink_to(place)
 
 
-def test_it_runs_without_the_source_tree(installed: Installed) -> None:
+def test_wheel_runs_without_the_source_tree(installed: Installed) -> None:
     done = installed.run("--version")
     assert done.stdout.startswith("rollcall "), done.stderr
     where = subprocess.run(
-        [installed.folder / "bin" / "python", "-c", "import rollcall; print(rollcall.__file__)"],
+        [installed.directory / "bin" / "python", "-c", "import rollcall; print(rollcall.__file__)"],
         capture_output=True,
         text=True,
         check=True,
-        cwd=installed.folder,
+        cwd=installed.directory,
     )
-    assert Path(where.stdout.strip()).is_relative_to(installed.folder)
+    assert Path(where.stdout.strip()).is_relative_to(installed.directory)
     assert "Metadata" in installed.run("protocol", "list").stdout
 
 
-def test_a_cluster_and_a_roll_call_need_nothing_else(installed: Installed) -> None:
+def test_cluster_and_roll_call_need_no_extra(installed: Installed) -> None:
     with installed.start("cluster", "start", "--json", "--brokers", "1") as process:
         assert process.stdout is not None
         try:
@@ -133,7 +133,7 @@ def test_a_cluster_and_a_roll_call_need_nothing_else(installed: Installed) -> No
         ("generate-logs", "--output", "logs", "--lines", "10"),
     ],
 )
-def test_without_spark_the_pipeline_says_what_to_install(
+def test_pipeline_without_spark_names_the_extra(
     installed: Installed, arguments: tuple[str, ...]
 ) -> None:
     done = installed.run(*arguments)
@@ -152,7 +152,7 @@ def test_without_spark_the_pipeline_says_what_to_install(
         ("zsh", {"_TYPER_COMPLETE_ARGS": "rollcall pipeline comp"}, "compact"),
     ],
 )
-def test_completion_works(
+def test_completion_lists_commands(
     installed: Installed, shell: str, asked: dict[str, str], answered: str
 ) -> None:
     done = installed.run(**asked, _ROLLCALL_COMPLETE=f"complete_{shell}")
@@ -168,14 +168,14 @@ echo "${COMPREPLY[@]}"
 """
 
 
-def test_completion_is_installed_for_the_shell_that_asks(
+def test_completion_is_installed_for_the_current_shell(
     installed: Installed, tmp_path: Path
 ) -> None:
     if shutil.which("bash") is None:
-        pytest.skip("there is no bash")
+        pytest.skip("bash is missing")
     done = subprocess.run(
         ["bash", "-c", TRY_COMPLETION],
-        env={"HOME": str(tmp_path), "PATH": f"{installed.folder}/bin:{os.environ['PATH']}"},
+        env={"HOME": str(tmp_path), "PATH": f"{installed.directory}/bin:{os.environ['PATH']}"},
         capture_output=True,
         text=True,
         timeout=SECONDS,
@@ -184,8 +184,7 @@ def test_completion_is_installed_for_the_shell_that_asks(
     assert done.stdout.splitlines()[-1] == "--target", done.stderr
 
 
-def test_the_files_that_the_image_is_made_of_are_enough(tmp_path: Path) -> None:
-    """The Dockerfile copies them, and installs from there."""
+def test_files_copied_by_the_dockerfile_can_be_installed(tmp_path: Path) -> None:
     lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
     copied = [line.split()[1:-1] for line in lines if line.startswith("COPY ")]
     source = tmp_path / "source"

@@ -1,4 +1,4 @@
-"""The project as a whole: what a clone holds works anywhere, and installs the same everywhere."""
+"""The repository: no registry addresses or machine paths, pinned versions, a complete wheel."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 LOCK = ROOT / "requirements" / "dev.txt"
 PIN = re.compile(r"[a-z0-9-]+==[0-9][0-9a-z.+]*( ; .+)?")
 
-# Written so that no pattern matches the line it stands in.
+# Written so that no pattern matches its own line.
 UNWANTED = {
     "an address of a package registry": re.compile(
         r"\b(pypi\.org|pythonhosted\.org|repo1?\.maven(\.apache)?\.org|registry\.npmjs\.org)|--(extra-)?index-[u]rl"
@@ -28,7 +28,7 @@ UNWANTED = {
 
 def tracked_files() -> list[Path]:
     if shutil.which("git") is None or not (ROOT / ".git").exists():
-        pytest.skip("this is not a git checkout")
+        pytest.skip("not a git checkout")
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True
     )
@@ -36,7 +36,7 @@ def tracked_files() -> list[Path]:
 
 
 @pytest.mark.parametrize("what", UNWANTED)
-def test_no_file_holds(what: str) -> None:
+def test_no_file_contains(what: str) -> None:
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()[:120]}"
         for path in tracked_files()
@@ -57,7 +57,7 @@ def test_no_file_holds(what: str) -> None:
         ("a path of one machine", "'" + "/" + "tmp/mine'"),
     ],
 )
-def test_unwanted_text_would_be_found(what: str, line: str) -> None:
+def test_unwanted_text_is_found(what: str, line: str) -> None:
     assert UNWANTED[what].search(line)
 
 
@@ -75,7 +75,7 @@ def test_every_requirement_is_pinned_to_one_version() -> None:
     assert len(pins()) > 20
 
 
-def test_the_pins_fit_what_the_project_asks_for() -> None:
+def test_pins_satisfy_the_requirements_of_the_project() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     extras = project["project"]["optional-dependencies"].values()
     wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
@@ -88,7 +88,7 @@ def test_the_pins_fit_what_the_project_asks_for() -> None:
         )
 
 
-def test_the_wheel_holds_every_file_of_the_package(tmp_path: Path) -> None:
+def test_wheel_contains_every_file_of_the_package(tmp_path: Path) -> None:
     build = [
         sys.executable,
         "-m",

@@ -1,12 +1,12 @@
-"""The code blocks of the documentation, and how what they show is compared with what comes out.
+"""The code blocks of the documentation, and the comparison of shown and printed output.
 
-    ```console run      its commands are run, one after another, and what they print is compared
-    ```console          its commands are looked at: they exist, and so do their options
-    ```python           it is run, and what stands in a following `text output` block is compared
+    ```console run      its commands are run in order, and their output is compared
+    ```console          its commands and options are checked to exist
+    ```python           it is run, and its output is compared with `# prints: ` lines
 
-What varies from run to run (times, ports, durations) is taken as equal; `...` stands for any text
-within a line, and on a line of its own for any lines. A long line may be broken: what begins with
-four blanks goes on with the line before. Widths of columns do not matter.
+Times, ports and durations are treated as equal. `...` stands for any text within a line, and alone
+on a line for any lines. A line that begins with four blanks continues the line before. Widths of
+columns do not matter.
 """
 
 import re
@@ -41,7 +41,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Shown:
-    """A command, and what is shown below it."""
+    """A command and the output shown below it."""
 
     block: Block
     command: str
@@ -76,7 +76,7 @@ def same(shown: str, printed: str) -> bool:
 
 
 def _plain(text: str) -> list[str]:
-    """The lines, without what varies; empty ones left out."""
+    """The lines without empty ones, with varying parts replaced."""
     lines = []
     for line in text.splitlines():
         for form, word in VARIES:

@@ -1,4 +1,4 @@
-"""One folder with one cluster and one small set of tables, for all that the documentation shows."""
+"""A workspace for the documented commands: one embedded cluster and one small set of tables."""
 
 import json
 import os
@@ -17,13 +17,13 @@ from rollcall.catalog import listed_ranges
 from tests.broker.running import ROLLCALL, RunningCluster, running_cluster
 
 FIRST_PORTS = {"PLAINTEXT": 19092, "KIP": 19192, "http": 19292}
-"""Of the cluster in the documentation: node 2 has the next of each."""
+"""Ports of node 1 in the documentation; node 2 has the next of each."""
 
 MAKING = (
     "rollcall generate-logs --output logs --lines 20k --form J",
     "rollcall pipeline run logs --tables tables --cluster prod",
 )
-"""What makes the tables; all that is shown of tables rests on them."""
+"""The commands that create the tables for all others."""
 
 STAND_INS = {
     "broker1:9092": f"127.0.0.1:{FIRST_PORTS['PLAINTEXT']}",
@@ -34,11 +34,11 @@ STAND_INS = {
     "spark://spark1:7077": "local[2]",
     "--output logs --lines 1M": "--output fewer-logs --lines 1k",
 }
-"""What is there instead of what a reader has."""
+"""Replacements for names in the documentation."""
 
 OWNERS = "principal,client_id,owner\nUser:svc-legacy,*,legacy\n"
 ANSWER = json.dumps({key: list(pair) for key, pair in listed_ranges("3.9").items()})
-"""Files that a reader has."""
+"""Files that the documented commands read."""
 
 SECONDS = 240
 
@@ -50,11 +50,11 @@ class Done:
 
 
 class Workspace:
-    def __init__(self, folder: Path, cluster: RunningCluster) -> None:
-        self.folder = folder
+    def __init__(self, directory: Path, cluster: RunningCluster) -> None:
+        self.directory = directory
         self.cluster = cluster
-        (folder / "owners.csv").write_text(OWNERS)
-        (folder / "answer.json").write_text(ANSWER)
+        (directory / "owners.csv").write_text(OWNERS)
+        (directory / "answer.json").write_text(ANSWER)
         self._done: dict[str, Done] = {}
         self._addresses = dict(_addresses(cluster))
         self._environment = {
@@ -62,11 +62,11 @@ class Workspace:
             for name, value in os.environ.items()
             if name not in ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE")
         }
-        scripts = Path(sys.executable).parent  # where `rollcall` is installed
+        scripts = Path(sys.executable).parent  # the directory of the `rollcall` script
         self._environment["PATH"] = f"{scripts}{os.pathsep}{os.environ.get('PATH', '')}"
 
     def run(self, command: str) -> Done:
-        """What a command prints, and how it ends; each is run once."""
+        """Output and exit code of a command; each command runs once."""
         for shown, real in STAND_INS.items():
             command = command.replace(shown, real)
         if "--tables" in command:
@@ -80,7 +80,7 @@ class Workspace:
 
     def words(self, command: str) -> list[str]:
         words = shlex.split(_replaced(command, self._addresses))
-        assert words[0] == "rollcall", f"only rollcall is run, not {command!r}"
+        assert words[0] == "rollcall", f"not a rollcall command: {command!r}"
         return [*ROLLCALL, *words[1:]]
 
     def python(self, source: str) -> str:
@@ -91,25 +91,25 @@ class Workspace:
         return done.printed
 
     def shown(self, text: str) -> str:
-        """What was printed, with the addresses of the documentation."""
+        """Printed text with the addresses of the documentation."""
         return _replaced(text, {real: shown for shown, real in self._addresses.items()})
 
     def _call(self, words: list[str]) -> Done:
         done = subprocess.run(
             words,
-            cwd=self.folder,
+            cwd=self.directory,
             env=self._environment,
             capture_output=True,
             text=True,
             timeout=SECONDS,
             check=False,
         )
-        failed = "error: " in done.stderr.lower()  # else it is progress
+        failed = "error: " in done.stderr.lower()  # otherwise stderr is progress
         return Done(self.shown(done.stdout + (done.stderr if failed else "")), done.returncode)
 
 
 def _addresses(cluster: RunningCluster) -> Iterator[tuple[str, str]]:
-    """As shown, and as it is."""
+    """Pairs of documented and real address."""
     for broker in cluster.brokers:
         for name, first in FIRST_PORTS.items():
             real = broker["listeners"].get(name) or broker[name].removeprefix("http://")
@@ -123,6 +123,6 @@ def _replaced(text: str, replacements: Mapping[str, str]) -> str:
 
 @pytest.fixture(scope="session")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    folder = tmp_path_factory.mktemp("docs")
-    with running_cluster("--data-dir", str(folder / "cluster")) as cluster:
-        yield Workspace(folder, cluster)
+    directory = tmp_path_factory.mktemp("docs")
+    with running_cluster("--data-dir", str(directory / "cluster")) as cluster:
+        yield Workspace(directory, cluster)

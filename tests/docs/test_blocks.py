@@ -1,4 +1,4 @@
-"""The comparison itself: it finds what differs, and overlooks what varies."""
+"""The comparison finds differences and ignores what varies."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from tests.docs.blocks import Block, commands, same
         ("a long\n    line\nand more", "a long line\nand more"),
     ],
 )
-def test_what_varies_is_overlooked(shown: str, printed: str) -> None:
+def test_varying_parts_are_ignored(shown: str, printed: str) -> None:
     assert same(shown, printed)
 
 
@@ -34,13 +34,13 @@ def test_what_varies_is_overlooked(shown: str, printed: str) -> None:
         ("", "something"),
     ],
 )
-def test_what_differs_is_found(shown: str, printed: str) -> None:
+def test_difference_is_found(shown: str, printed: str) -> None:
     assert not same(shown, printed)
 
 
-def test_a_block_is_commands_and_what_they_print() -> None:
+def test_block_is_split_into_commands_and_output() -> None:
     block = Block("a.md", 1, "console", "run", "$ one \\\n    two   # why\nout\nmore\n$ three\n")
-    assert [(it.command, it.output) for it in commands(block)] == [
+    assert [(shown.command, shown.output) for shown in commands(block)] == [
         ("one two", "out\nmore\n"),
         ("three", ""),
     ]

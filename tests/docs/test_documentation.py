@@ -1,4 +1,4 @@
-"""The documentation is true: what it shows is run, and what there is, is in it."""
+"""Documented commands run as shown, and every command, option and variable is documented."""
 
 import os
 import re
@@ -28,15 +28,15 @@ PLAIN = [
 OURS = [shown for shown in SHOWN if re.match(r"(\.venv/bin/)?rollcall ", shown.command)] + PLAIN
 ELSEWHERE = {
     "cluster start": "the cluster of these tests",
-    "demo": "tests/cli/test_demo.py",
-    "wait-restart": "below, and tests/cli/test_wait_restart.py",
-    "pipeline stream": "tests/pipeline/test_streams.py, tests/kafka/test_topic_stream.py",
-    "pipeline run 's3a": "tests/pipeline/test_hadoop.py, and no object store",
+    "demo": "tests/cli/demo/test_demo.py",
+    "wait-restart": "below, and tests/cli/brokers/test_wait_restart.py",
+    "pipeline stream": "tests/pipeline/jobs/test_streams.py, tests/kafka/test_topic_stream.py",
+    "pipeline run 's3a": "tests/pipeline/sources/test_hadoop.py, and no object store",
     "pipeline run s3a://logs/kafka --tables s3a://logs/tables": "tests/kafka/test_object_store.py",
     "--install-completion": "tests/test_package.py",
     "--show-completion": "tests/test_package.py",
 }
-"""Commands that need more than a reader's files, or never end, and where they are run."""
+"""Commands that never end or need other services, and the tests that run them."""
 CALLED = [
     shown
     for shown in OURS
@@ -44,9 +44,9 @@ CALLED = [
     and not any(f"rollcall {words}" in shown.command for words in ELSEWHERE)
 ]
 MAY_FIND, FINDINGS = "report impact|--compare", (0, 1, 3)
-"""Commands whose exit code tells what they found."""
+"""Commands whose exit code depends on what they find."""
 PYTHON = list(blocks("python"))
-NOTEBOOKS = {"to_arrow": "pyarrow", "to_pandas": "pandas"}  # not everybody has them
+NOTEBOOKS = {"to_arrow": "pyarrow", "to_pandas": "pandas"}  # optional
 TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}
 ALL = "\n".join(TEXT.values())
 
@@ -65,22 +65,20 @@ COMMANDS = dict(all_commands())
 
 @pytest.mark.timeout(3 * SECONDS)
 @pytest.mark.parametrize("shown", RUN, ids=str)
-def test_a_command_prints_what_is_shown(shown: Shown, workspace: Workspace) -> None:
+def test_command_prints_the_shown_output(shown: Shown, workspace: Workspace) -> None:
     printed = workspace.run(shown.command).printed
     assert same(shown.output, printed), f"shown:\n{shown.output}\nprinted:\n{printed}"
 
 
 @pytest.mark.timeout(3 * SECONDS)
 @pytest.mark.parametrize("shown", CALLED, ids=str)
-def test_a_command_without_output_runs_where_the_reader_has_what_it_names(
-    shown: Shown, workspace: Workspace
-) -> None:
+def test_command_without_output_succeeds(shown: Shown, workspace: Workspace) -> None:
     done = workspace.run(re.split(r" [|>&]", shown.command)[0])
     assert done.code in (FINDINGS if re.search(MAY_FIND, shown.command) else (0,)), done.printed
     assert "error: " not in done.printed.lower()
 
 
-def test_waiting_for_a_restart_looks_as_shown(workspace: Workspace) -> None:
+def test_wait_restart_prints_the_shown_output(workspace: Workspace) -> None:
     [shown] = [shown for shown in SHOWN if shown.output and "wait-restart" in shown.command]
     with subprocess.Popen(
         workspace.words(shown.command), stdout=subprocess.PIPE, text=True
@@ -90,13 +88,13 @@ def test_waiting_for_a_restart_looks_as_shown(workspace: Workspace) -> None:
         os.kill(workspace.cluster.pid_of(2), signal.SIGTERM)
         printed += process.stdout.read()
     assert process.returncode == 0
-    seen = "broker 2: down\n"  # unless it was up again before the next look
+    seen = "broker 2: down\n"  # missing if the broker was back before the next query
     assert same(shown.output.replace(seen, ""), workspace.shown(printed).replace(seen, "")), printed
 
 
 @pytest.mark.timeout(3 * SECONDS)
 @pytest.mark.parametrize("block", PYTHON, ids=str)
-def test_python_runs_and_prints_what_is_shown(block: Block, workspace: Workspace) -> None:
+def test_python_block_prints_the_shown_output(block: Block, workspace: Workspace) -> None:
     for call, module in NOTEBOOKS.items():
         if call in block.text:
             pytest.importorskip(module)
@@ -106,7 +104,7 @@ def test_python_runs_and_prints_what_is_shown(block: Block, workspace: Workspace
 
 
 @pytest.mark.parametrize("shown", OURS, ids=str)
-def test_a_command_that_is_shown_is_one_that_is_understood(shown: Shown) -> None:
+def test_shown_command_is_valid(shown: Shown) -> None:
     words = shlex.split(re.split(r" [|>&]", shown.command)[0])[1:]
     command, name = get_command(app), "rollcall"
     while words and words[0] in getattr(command, "commands", {}):
@@ -116,41 +114,41 @@ def test_a_command_that_is_shown_is_one_that_is_understood(shown: Shown) -> None
         known = ("--help", "--version", "--install-completion", "--show-completion", "COMMAND")
         assert words[0] in known
     else:
-        command.make_context(name, words)  # a wrong option or value would be an error
+        command.make_context(name, words)  # an unknown option or value raises
 
 
-def test_the_page_of_commands_is_what_the_commands_say() -> None:
+def test_commands_page_is_up_to_date() -> None:
     assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == reference(), "make docs"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_shown_on_a_page_and_every_option_told(name: str) -> None:
+def test_every_command_and_option_is_documented(name: str) -> None:
     pages = [text for page, text in TEXT.items() if page.name != "commands.md"]
-    assert any(re.search(rf"{name}\b", text) for text in pages), f"{name} is on no page of prose"
+    assert any(re.search(rf"{name}\b", text) for text in pages), f"{name} is not documented"
     options = [each.opts[0] for each in COMMANDS[name].params if each.opts[0].startswith("--")]
     assert [option for option in options if f"`{option}" not in ALL and option != "--help"] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_says_what_it_does(name: str) -> None:
+def test_every_command_has_a_summary(name: str) -> None:
     help_text = COMMANDS[name].help or ""
     assert help_text.split("\n")[0].endswith("."), help_text
 
 
-def test_every_variable_of_the_environment_is_told() -> None:
+def test_every_environment_variable_is_documented() -> None:
     source = "".join(path.read_text() for path in (ROOT / "src").rglob("*.py"))
     names = set(re.findall(r"\bROLLCALL_[A-Z_]+", source))
     assert [name for name in names if name not in ALL] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Any) -> None:
+def test_links_have_a_target(page: Any) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", TEXT[page]):
         if "://" not in target:
             assert (page.parent / target).exists(), target
 
 
-def test_every_promise_of_a_proposal_has_tests_that_name_it_and_no_others_are_named() -> None:
+def test_every_promise_has_a_test_with_its_number() -> None:
     page = (ROOT / "docs" / "proposals.md").read_text(encoding="utf-8")
     promised = set(re.findall(r"^\| (\d+\.\d+) \|", page, re.MULTILINE))
     tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
@@ -164,12 +162,12 @@ def test_every_promise_of_a_proposal_has_tests_that_name_it_and_no_others_are_na
     assert promised == tested
 
 
-def test_every_target_of_make_that_is_named_exists() -> None:
+def test_every_documented_make_target_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = set(re.findall(r"(?:^\$ |`)make ([a-z-]+)", ALL, re.MULTILINE))
     assert named - targets == set()
 
 
-def test_something_is_run() -> None:
+def test_documentation_has_blocks_that_run() -> None:
     assert len(RUN) >= 10
     assert PYTHON

@@ -1,7 +1,7 @@
 """Real brokers of Apache Kafka as child processes, on loopback, with small heaps.
 
 One ZooKeeper serves all releases that need one, a chroot for each cluster; a KRaft cluster has one
-node that is broker and controller. Everything started here is ended by its process id.
+node that is broker and controller. Every process started here is stopped by its process id.
 """
 
 import socket
@@ -34,7 +34,7 @@ def free_port() -> int:
 
 @dataclass
 class Process:
-    """One JVM, and what it said."""
+    """One JVM and its output."""
 
     name: str
     port: int
@@ -59,7 +59,7 @@ class Process:
 
     @property
     def request_log(self) -> Path:
-        """In Kafka's own layout; releases before 4.0 write it here."""
+        """The request log in Kafka's own layout, which releases before 4.0 write here."""
         return self.home / "kafka-request.log"
 
     def wait_until_listening(self, seconds: float = START_SECONDS) -> None:
@@ -72,16 +72,16 @@ class Process:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
             time.sleep(0.1)
-        said = self.log.read_text(encoding="utf-8", errors="replace")[-2000:]
-        raise AssertionError(f"{self.name} did not start:\n{said}")
+        output = self.log.read_text(encoding="utf-8", errors="replace")[-2000:]
+        raise AssertionError(f"{self.name} did not start:\n{output}")
 
     def stop(self) -> None:
         if self.child.poll() is None:
-            self.child.kill()  # nothing here is worth a clean shutdown
+            self.child.kill()  # no data is worth a clean shutdown
         self.child.wait(timeout=30)
 
     def pause(self) -> None:
-        self.child.send_signal(19)  # SIGSTOP: it is there, and mute
+        self.child.send_signal(19)  # SIGSTOP: the port is open, nothing responds
 
     def resume(self) -> None:
         self.child.send_signal(18)
@@ -89,15 +89,15 @@ class Process:
 
 @dataclass
 class Machine:
-    """The folder in which the processes of one test run live."""
+    """The processes of one test run and their directory."""
 
-    folder: Path
+    directory: Path
     processes: list[Process] = field(default_factory=list)
 
     def start(
         self, name: str, release: Release, main: str, port: int, settings: Mapping[str, object]
     ) -> Process:
-        home = self.folder / name
+        home = self.directory / name
         home.mkdir(parents=True)
         config = home / "server.properties"
         config.write_text("".join(f"{k}={v}\n" for k, v in settings.items()), encoding="utf-8")
@@ -106,7 +106,7 @@ class Machine:
         return process
 
     def java(self, release: Release) -> list[str]:
-        log4j = self.folder / "log4j.properties"
+        log4j = self.directory / "log4j.properties"
         log4j.write_text(LOG4J1, encoding="utf-8")
         options = [f"-Dlog4j.configuration=file:{log4j}", "-Dzookeeper.jmx.log4j.disable=true"]
         return [java(), *HEAP, *options, "-cp", f"{jars_of(release)}/*"]
@@ -114,7 +114,7 @@ class Machine:
     def zookeeper(self, release: Release) -> Process:
         port = free_port()
         settings = {
-            "dataDir": self.folder / "zookeeper-data",
+            "dataDir": self.directory / "zookeeper-data",
             "clientPort": port,
             "clientPortAddress": "127.0.0.1",
             "maxClientCnxns": 0,
@@ -152,7 +152,7 @@ class Machine:
         more: Mapping[str, object] | None = None,
         format_options: Iterable[str] = (),
     ) -> tuple[Process, int]:
-        """The node and the port of the controller: its own, or the one given."""
+        """The node and the port of the controller: its own or the given one."""
         port, own = free_port(), controller is None
         controller = controller or free_port()
         listeners = {"PLAINTEXT": f"127.0.0.1:{port}", **(more_listeners or {})}
@@ -177,7 +177,7 @@ class Machine:
     def _format(
         self, release: Release, name: str, settings: Mapping[str, object], options: Iterable[str]
     ) -> None:
-        config = self.folder / f"{name}.format.properties"
+        config = self.directory / f"{name}.format.properties"
         config.write_text("".join(f"{k}={v}\n" for k, v in settings.items()), encoding="utf-8")
         done = subprocess.run(
             [
@@ -185,13 +185,13 @@ class Machine:
                 "-t", CLUSTER_ID, "-c", str(config), *options,
             ],
             capture_output=True, text=True, check=False, timeout=START_SECONDS,
-            stdin=subprocess.DEVNULL, cwd=self.folder,
+            stdin=subprocess.DEVNULL, cwd=self.directory,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
 
     def _common(self, name: str) -> dict[str, object]:
         return {
-            "log.dirs": self.folder / "data" / name,
+            "log.dirs": self.directory / "data" / name,
             "offsets.topic.replication.factor": 1,
             "offsets.topic.num.partitions": 1,
             "transaction.state.log.replication.factor": 1,

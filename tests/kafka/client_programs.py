@@ -1,7 +1,7 @@
-"""What applications do: `python client_programs.py LIBRARY ROLE BOOTSTRAP CLIENT_ID [FOLDER]`.
+"""Client programs: `python client_programs.py LIBRARY ROLE BOOTSTRAP CLIENT_ID [DIRECTORY]`.
 
-A program of its own, as it also runs with libraries too old for the process of the tests. It
-imports the library it is told and nothing else; exit code 0 says that the work was done.
+It runs as a separate process, because some libraries are too old for the one of the tests. It
+imports the named library only. Exit code 0 means that the work was done.
 """
 
 import asyncio
@@ -101,10 +101,10 @@ def confluent_kafka_consume(bootstrap: str, client_id: str) -> None:
 
 
 class Librdkafka:
-    """librdkafka itself, out of an old wheel whose Python is not here."""
+    """librdkafka from an old wheel, loaded with ctypes: the wheel is for another Python."""
 
-    def __init__(self, folder: str) -> None:
-        parts = [path for path in Path(folder).rglob("*") if ".so" in path.name]
+    def __init__(self, directory: str) -> None:
+        parts = [path for path in Path(directory).rglob("*") if ".so" in path.name]
         [own] = [path for path in parts if path.name.startswith("librdkafka")]
         for path in parts:
             if path.parent == own.parent and path.name.startswith("libz"):
@@ -123,18 +123,18 @@ class Librdkafka:
         return function(*(it.encode() if isinstance(it, str) else it for it in arguments))
 
     def client(self, kind: int, **settings: str) -> ctypes.c_void_p:
-        said = ctypes.create_string_buffer(200)
+        output = ctypes.create_string_buffer(200)
         config = self.pointer("conf_new")
         for name, value in settings.items():
-            done = self.number("conf_set", config, name.replace("_", "."), value, said, 200)
-            assert done == 0, said.value
-        client = self.pointer("new", kind, config, said, 200)
-        assert client, said.value
+            done = self.number("conf_set", config, name.replace("_", "."), value, output, 200)
+            assert done == 0, output.value
+        client = self.pointer("new", kind, config, output, 200)
+        assert client, output.value
         return client
 
 
-def librdkafka_produce(bootstrap: str, client_id: str, folder: str) -> None:
-    library = Librdkafka(folder)
+def librdkafka_produce(bootstrap: str, client_id: str, directory: str) -> None:
+    library = Librdkafka(directory)
     settings = {"bootstrap_servers": bootstrap, "client_id": client_id}
     client = library.client(0, **settings, message_timeout_ms=str(int(SECONDS * 1000)))
     topic = library.pointer("topic_new", client, TOPIC, None)
@@ -143,8 +143,8 @@ def librdkafka_produce(bootstrap: str, client_id: str, folder: str) -> None:
     assert library.number("flush", client, int(SECONDS * 1000)) == 0
 
 
-def librdkafka_consume(bootstrap: str, client_id: str, folder: str) -> None:
-    library = Librdkafka(folder)
+def librdkafka_consume(bootstrap: str, client_id: str, directory: str) -> None:
+    library = Librdkafka(directory)
     client = library.client(
         1,
         bootstrap_servers=bootstrap,
@@ -165,7 +165,7 @@ def librdkafka_consume(bootstrap: str, client_id: str, folder: str) -> None:
 
 
 def _is_good(message: ctypes.c_void_p) -> bool:
-    """A message begins with its error code; others are events."""
+    """A message starts with its error code; anything else is an event."""
     assert message.value is not None
     return ctypes.c_int.from_address(message.value).value == 0
 

@@ -1,4 +1,4 @@
-"""The clusters of real Kafka that the tests share, each started when a test first asks for it."""
+"""Clusters of real Kafka shared by the tests, each started at its first use."""
 
 import asyncio
 import shutil
@@ -22,7 +22,7 @@ SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 
 @dataclass(frozen=True)
 class Cluster:
-    """Brokers by their id, of the releases named."""
+    """Brokers by id, and the release of each."""
 
     brokers: dict[int, Process]
     releases: dict[int, str]
@@ -44,11 +44,11 @@ class Secured:
 
 @pytest.fixture(scope="session")
 def machine() -> Iterator[Machine]:
-    folder = Path(tempfile.mkdtemp(prefix="kafka-"))
-    machine = Machine(folder)
+    directory = Path(tempfile.mkdtemp(prefix="kafka-"))
+    machine = Machine(directory)
     yield machine
     machine.stop()
-    shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(directory, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
@@ -60,7 +60,7 @@ def zookeeper(machine: Machine) -> Process:
 
 @pytest.fixture(scope="session")
 def zookeeper_cluster(machine: Machine, zookeeper: Process) -> Cluster:
-    """Three releases at once, as in the middle of an upgrade that takes its time."""
+    """Three releases in one cluster, as in the middle of a rolling upgrade."""
     releases = {1: "2.4.1", 2: "2.8.2", 3: "3.0.2"}
     brokers = {
         number: machine.zookeeper_broker(Release(version), number, zookeeper, "mixed", **IBP)
@@ -72,7 +72,7 @@ def zookeeper_cluster(machine: Machine, zookeeper: Process) -> Cluster:
 
 
 def settled_cluster(cluster: Cluster) -> Cluster:
-    """Every broker knows of every other."""
+    """Wait until every broker lists all brokers."""
 
     async def known_to(address: Address) -> set[int]:
         async with AdminClient([address]) as client:
@@ -83,7 +83,7 @@ def settled_cluster(cluster: Cluster) -> Cluster:
             while await known_to(address) != cluster.brokers.keys():  # noqa: ASYNC110 - no event
                 await asyncio.sleep(0.2)
 
-    # on a thread of its own, as an async test that asks for the cluster has a loop already
+    # in another thread, because an async test that uses the fixture already runs a loop
     with ThreadPoolExecutor(1) as executor:
         executor.submit(lambda: asyncio.run(asyncio.wait_for(settled(), 60))).result()
     return cluster
@@ -125,9 +125,9 @@ def kraft_cluster(machine: Machine) -> Cluster:
 
 @pytest.fixture(scope="session")
 def secured(machine: Machine) -> Secured:
-    """A 4.3 with PLAINTEXT, SASL (PLAIN and SCRAM) and TLS."""
+    """A 4.3 broker with PLAINTEXT, SASL (PLAIN and SCRAM) and TLS listeners."""
     ca = trustme.CA()
-    ca_file, identity = machine.folder / "ca.pem", machine.folder / "broker.pem"
+    ca_file, identity = machine.directory / "ca.pem", machine.directory / "broker.pem"
     ca.cert_pem.write_to_path(str(ca_file))
     issued = ca.issue_cert("127.0.0.1", key_type=trustme.KeyType.ECDSA)
     identity.write_bytes(_pkcs8(issued) + b"".join(part.bytes() for part in issued.cert_chain_pems))
@@ -162,7 +162,7 @@ def secured(machine: Machine) -> Secured:
 
 
 def _pkcs8(issued: trustme.LeafCert) -> bytes:
-    """Java reads keys in this form only."""
+    """The private key as PKCS#8, the only format that Java reads."""
     from cryptography.hazmat.primitives.serialization import (
         Encoding,
         NoEncryption,

@@ -1,7 +1,7 @@
-"""The jars of an Apache Kafka release, fetched once with Maven into `.cache/kafka`.
+"""The jars of an Apache Kafka release, downloaded once with Maven into `.cache/kafka`.
 
-Kafka brings no slf4j binding along: one is added. What cannot be fetched is a `Skipped` test with
-the reason, as Maven Central and Java are not everybody's.
+Kafka has no slf4j binding among its dependencies, so one is added. A test whose release cannot be
+downloaded is skipped with the reason: Maven Central or Java may be missing.
 """
 
 import fcntl
@@ -23,12 +23,12 @@ COPY_DEPENDENCIES = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy
 
 RELOAD4J = (("org.slf4j", "slf4j-reload4j", "1.7.36"), ("ch.qos.reload4j", "reload4j", "1.2.25"))
 LOG4J1 = (("log4j", "log4j"), ("org.slf4j", "slf4j-log4j12"), ("org.apache.kafka", "connect-*"))
-# From 4.0 on: log4j 2 comes along, its binding does not.
+# From 4.0: log4j 2 is a dependency, its slf4j binding is not.
 LOG4J2 = ("log4j-slf4j-impl", "log4j-1.2-api")
 LOG4J2_VERSION = "2.24.3"
 
 SILENCE: list[str] = []
-"""That the network did not answer: it is waited for once in a run, not once a release."""
+"""Marks that the network did not answer, so that a run waits for it only once."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Artifact:
     name: str
     version: str
     alone: bool = True
-    """Without what it says it needs."""
+    """Whether to leave out its dependencies."""
 
 
 @dataclass(frozen=True)
@@ -55,49 +55,49 @@ class Release:
 
 
 def java() -> str:
-    """The Java to run brokers with: that of JAVA_HOME, or the one on the PATH."""
+    """The Java for the brokers, from JAVA_HOME or the PATH."""
     home = os.environ.get("JAVA_HOME")
     found = shutil.which(f"{home}/bin/java" if home else "java")
     return found or pytest.skip("real Kafka needs Java: put it on the PATH or set JAVA_HOME")
 
 
 def jars_of(release: Release) -> Path:
-    """The folder with all jars of a release."""
-    folder = CACHE / release.version
+    """The directory with all jars of a release."""
+    directory = CACHE / release.version
     with one_at_a_time():
-        if (folder / "complete").exists():
-            return folder
-        if (reason := _fetch(release, folder)) is not None:
+        if (directory / "complete").exists():
+            return directory
+        if (reason := _fetch(release, directory)) is not None:
             pytest.skip(reason)
-        (folder / "complete").touch()
-        return folder
+        (directory / "complete").touch()
+        return directory
 
 
 def jars_for_spark(name: str, wanted: Iterable[Artifact]) -> str:
-    """What Spark is to load besides, as a list of jars."""
-    folder = CACHE / name
+    """Additional jars for Spark, as a comma-separated list."""
+    directory = CACHE / name
     with one_at_a_time():
-        if not (folder / "complete").exists():
+        if not (directory / "complete").exists():
             if shutil.which("mvn") is None:
                 pytest.skip(f"the jars of {name} come with Maven: put mvn on the PATH")
             if SILENCE:
                 pytest.skip(SILENCE[0])
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
+            shutil.rmtree(directory, ignore_errors=True)
+            directory.mkdir(parents=True)
             dependencies = "".join(
                 _dependency(each.group, each.name, each.version, [("*", "*")] * each.alone)
                 for each in wanted
             )
-            (folder / "pom.xml").write_text(_project(name, dependencies), encoding="utf-8")
-            if (reason := _copy_jars(name, folder)) is not None:
+            (directory / "pom.xml").write_text(_project(name, dependencies), encoding="utf-8")
+            if (reason := _copy_jars(name, directory)) is not None:
                 pytest.skip(reason)
-            (folder / "complete").touch()
-    return ",".join(str(jar) for jar in sorted(folder.glob("*.jar")))
+            (directory / "complete").touch()
+    return ",".join(str(jar) for jar in sorted(directory.glob("*.jar")))
 
 
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
-    """Tests run on several workers, and Maven's folder is for one at a time."""
+    """Lock for Maven's local repository, which only one test worker may use at a time."""
     CACHE.mkdir(parents=True, exist_ok=True)
     with (CACHE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -105,28 +105,28 @@ def one_at_a_time() -> Iterator[None]:
 
 
 @cache
-def _fetch(release: Release, folder: Path) -> str | None:
-    """Why it failed, if it did; each release is tried once."""
+def _fetch(release: Release, directory: Path) -> str | None:
+    """The reason of a failed download, or None; each release is tried once."""
     if shutil.which("mvn") is None:
         return "the jars of Kafka come with Maven: put mvn on the PATH"
     if SILENCE:
         return SILENCE[0]
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    (folder / "pom.xml").write_text(_pom(release), encoding="utf-8")
-    return _copy_jars(f"Kafka {release.version}", folder)
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    (directory / "pom.xml").write_text(_pom(release), encoding="utf-8")
+    return _copy_jars(f"Kafka {release.version}", directory)
 
 
-def _copy_jars(name: str, folder: Path) -> str | None:
-    """Fetch what the pom.xml in the folder names; why it failed, if it did."""
+def _copy_jars(name: str, directory: Path) -> str | None:
+    """Download what pom.xml in the directory names. Returns the reason of a failure, or None."""
     command = [
         "mvn", "--batch-mode", "--quiet", f"-Dmaven.repo.local={ROOT / '.cache' / 'maven'}",
-        COPY_DEPENDENCIES, f"-DoutputDirectory={folder}", "-DincludeScope=runtime",
+        COPY_DEPENDENCIES, f"-DoutputDirectory={directory}", "-DincludeScope=runtime",
     ]  # fmt: skip
     try:
         done = subprocess.run(
             command,
-            cwd=folder,
+            cwd=directory,
             capture_output=True,
             text=True,
             check=False,

@@ -1,4 +1,4 @@
-"""Clients of long ago, fetched once from PyPI into `.cache/kafka/clients`, each pinned.
+"""Old client libraries, downloaded once from PyPI into `.cache/kafka/clients`, each pinned.
 
 They are unpacked and not installed: nothing of theirs gets near the libraries of the tests.
 """
@@ -13,23 +13,23 @@ from tests.kafka.packages import unpacked
 
 OLD_KAFKA_PYTHON = "kafka-python==1.4.7"
 OLD_LIBRDKAFKA = "confluent-kafka==1.3.0"
-"""The last before librdkafka told its name; its wheel is for a Python that is long gone."""
+"""The last version before librdkafka reported its name; the wheel is for an old Python."""
 ITS_PYTHON = ["--python-version", "38", "--implementation", "cp", "--abi", "cp38"]
 ITS_SYSTEM = ["--platform", "manylinux1_x86_64"]
 
 
 def old_kafka_python() -> Path:
-    """The folder to put on the path of a Python."""
+    """The directory to put on PYTHONPATH."""
     if sys.version_info >= (3, 12):
         pytest.skip(f"{OLD_KAFKA_PYTHON} needs a Python before 3.12")
     return _fetched(OLD_KAFKA_PYTHON)
 
 
 def old_librdkafka() -> Path:
-    """The folder with the shared library."""
+    """The directory with the shared library."""
     return _fetched(OLD_LIBRDKAFKA, *ITS_PYTHON, *ITS_SYSTEM)
 
 
 def _fetched(wanted: str, *options: str) -> Path:
-    folder = CACHE / "clients" / wanted.replace("==", "-")
-    return unpacked(folder, "--no-deps", "--only-binary", ":all:", *options, wanted)
+    directory = CACHE / "clients" / wanted.replace("==", "-")
+    return unpacked(directory, "--no-deps", "--only-binary", ":all:", *options, wanted)

@@ -1,4 +1,4 @@
-"""Python packages in a folder of their own, as they would not fit with those of the tests."""
+"""Python packages in a separate directory, because they conflict with those of the tests."""
 
 import shutil
 import subprocess
@@ -10,13 +10,13 @@ import pytest
 from tests.kafka.jars import FETCH_SECONDS, one_at_a_time
 
 
-def unpacked(folder: Path, *wanted: str) -> Path:
-    """The folder with what pip is asked for."""
+def unpacked(directory: Path, *wanted: str) -> Path:
+    """The directory with the installed requirements."""
     with one_at_a_time():
-        if (folder / "complete").exists():
-            return folder
-        shutil.rmtree(folder, ignore_errors=True)
-        words = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder)]
+        if (directory / "complete").exists():
+            return directory
+        shutil.rmtree(directory, ignore_errors=True)
+        words = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(directory)]
         try:
             done = subprocess.run(
                 [*words, *wanted],
@@ -30,5 +30,5 @@ def unpacked(folder: Path, *wanted: str) -> Path:
             pytest.skip(f"{wanted[-1]} could not be fetched within {FETCH_SECONDS} s")
         if done.returncode != 0:
             pytest.skip(f"{wanted[-1]} could not be fetched: {done.stderr[-500:]}")
-        (folder / "complete").touch()
-        return folder
+        (directory / "complete").touch()
+        return directory

@@ -1,4 +1,4 @@
-"""Clients that are pinned to one version of one API: a request made by hand, and what came of it.
+"""Clients that send one request in one API version, and whether the broker answered.
 
 The bodies are as empty as Kafka's own schemas allow: a broker decides over a version before it
 looks inside. So every version that a release has can be sent, and a refusal is a closed connection.
@@ -25,9 +25,9 @@ FILLED: Mapping[int, Mapping[str, object]] = {
     },
 }
 NEVER_ANSWERED = {(9, 8), (9, 9), (24, 4), (24, 5)}
-"""An empty OffsetFetch or AddPartitionsToTxn in the versions that ask for several at once."""
+"""An empty OffsetFetch or AddPartitionsToTxn in the versions with batches."""
 SASL = {17, 36}
-"""What everybody falls back to: the reports make nothing of it."""
+"""The versions that clients fall back to, which reports ignore."""
 SECONDS = 20
 
 
@@ -41,7 +41,7 @@ class RawClient:
         return f"raw-{known_apis()[self.key].name}-{self.version}"
 
     def works(self, port: int, schemas: Dialect) -> bool:
-        """Whether a broker answers; what it answers is another matter."""
+        """Whether a broker answers; the content of the response does not matter."""
         api = schemas.api(self.key)
         body = schemas.message_class(api.request.name)(**FILLED.get(self.key, {}))
         request = frame(write_request(schemas, api, self.version, 1, self.client_id, body))
@@ -54,7 +54,7 @@ class RawClient:
 
 
 def raw_clients(release: str, schemas: Dialect) -> Iterator[RawClient]:
-    """One for each version that clients may send to a release."""
+    """One client for each version that a release accepts from clients."""
     for key, range_ in listed_ranges(release).items():
         if known_apis()[key].inter_broker or key in SASL:
             continue

@@ -28,7 +28,7 @@ from tests.pipeline.running import OLD, lines, put, sums
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
 
-# Of the version of Spark's Hadoop, whose jars hold all else that the servers need.
+# The version of Spark's Hadoop, whose jars hold everything else the servers need.
 SERVERS = Artifact("org.apache.hadoop", "hadoop-client-minicluster", "3.5.0")
 MAIN = "org.apache.hadoop.hdfs.server"
 PLAIN, PACKED = "b1/request.log.1", "b2/request.log.2.gz"
@@ -42,12 +42,12 @@ with open_session(SessionConfig(small=True)) as spark:
     print(HadoopStore(Hadoop(spark), sys.argv[1]).create("a.json", b"mine"))
 """
 ENDS_SECONDS = 60
-"""A run that HDFS has left says so long before."""
+"""Upper bound for a run that lost HDFS; it fails much earlier."""
 
 
 @dataclass
 class Hdfs:
-    """Two processes, and what they keep as a program sees it that knows no HDFS but HTTP."""
+    """NameNode and DataNode processes, read and written over WebHDFS."""
 
     home: Path
     port: int = field(default_factory=free_port)
@@ -67,7 +67,7 @@ class Hdfs:
             "dfs.replication": 1,
             "dfs.permissions.enabled": "false",
             "dfs.namenode.safemode.extension": 0,
-            # a log of a few lines lies in several blocks, which end within lines
+            # small blocks, so that a log of a few lines spans several and blocks end within lines
             "dfs.namenode.fs-limits.min-block-size": 4096,
             "dfs.blocksize": 4096,
         }
@@ -127,17 +127,17 @@ class Hdfs:
         except URLError:
             return False
 
-    def fetch(self, path: str, folder: Path) -> Path:
-        """As `hdfs dfs -get` does it."""
-        folder.mkdir()
+    def fetch(self, path: str, directory: Path) -> Path:
+        """Copy a directory to the local disk, as `hdfs dfs -get` does."""
+        directory.mkdir()
         for found in self.ask("GET", path, "LISTSTATUS")["FileStatuses"]["FileStatus"]:
             name = found["pathSuffix"]
             if found["type"] == "DIRECTORY":
-                self.fetch(f"{path}/{name}", folder / name)
+                self.fetch(f"{path}/{name}", directory / name)
             else:
                 where = self.ask("GET", f"{path}/{name}", "OPEN")["Location"]
-                (folder / name).write_bytes(_http("GET", where))
-        return folder
+                (directory / name).write_bytes(_http("GET", where))
+        return directory
 
 
 def _http(method: str, url: str, body: bytes | None = None) -> bytes:
@@ -179,7 +179,7 @@ def rollcall(*words: str, **conf: object) -> subprocess.CompletedProcess[str]:
     )
 
 
-def told(*words: str, **conf: object) -> dict[str, Any]:
+def run_json(*words: str, **conf: object) -> dict[str, Any]:
     done = rollcall(*words, "--json", **conf)
     assert done.returncode == 0, done.stderr
     answer: dict[str, Any] = json.loads(done.stdout)
@@ -187,7 +187,7 @@ def told(*words: str, **conf: object) -> dict[str, Any]:
 
 
 def put_logs(hdfs: Hdfs, tables: str) -> list[str]:
-    """The command that reads them, which lie beside its tables."""
+    """The command that reads these logs into tables next to them."""
     for name, content in LOGS.items():
         hdfs.put(f"{tables}-logs/{name}", content)
     return ["run", hdfs.at(f"{tables}-logs"), "--tables", hdfs.at(tables)]
@@ -195,7 +195,7 @@ def put_logs(hdfs: Hdfs, tables: str) -> list[str]:
 
 @contextmanager
 def in_the_middle(hdfs: Hdfs, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """A run that has begun to write its tables, and has not committed them."""
+    """A run that has started to write its tables and has not committed them."""
     tables = words[words.index("--tables") + 1].removeprefix(hdfs.at(""))
     with subprocess.Popen(command(*words), stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -209,36 +209,36 @@ def in_the_middle(hdfs: Hdfs, *words: str) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[Any, ...]]]:
-    """What the tables hold when logs and tables are files of this machine."""
+    """Content of the tables when logs and tables are local files."""
     home = tmp_path_factory.mktemp("local")
     for name, content in LOGS.items():
         put(home / "logs" / name, gzip.decompress(content) if name == PACKED else content)
-    assert told("run", str(home / "logs"), "--tables", str(home / "tables"))["requests"] == 50
+    assert run_json("run", str(home / "logs"), "--tables", str(home / "tables"))["requests"] == 50
     return sums(home / "tables")
 
 
-def test_logs_on_hdfs_give_the_same_tables_there_whatever_befalls_the_logs(
+def test_logs_on_hdfs_give_the_same_tables_as_local_logs_also_after_renames(
     hdfs: Hdfs, expected: object, tmp_path: Path
 ) -> None:
     logs, where = hdfs.at("/logs"), ["--tables", hdfs.at("/tables")]
     cut = len(LOGS[PLAIN]) - len(lines(10).encode()) - 200
     hdfs.put(f"/logs/{PLAIN}", LOGS[PLAIN][:cut])
     hdfs.put(f"/logs/{PACKED}", LOGS[PACKED])
-    first = told("run", logs, *where)
+    first = run_json("run", logs, *where)
     assert (first["files"], first["requests"], first["rejected"]) == (2, 39, 0)
 
     hdfs.rename(f"/logs/{PACKED}", "/logs/b2/request.log.3.gz")
     hdfs.append(f"/logs/{PLAIN}", LOGS[PLAIN][cut:])
     here = {"spark.hadoop.fs.defaultFS": hdfs.at("")}
-    second = told("run", logs, f"{logs}/{PLAIN}", "--tables", "hdfs:///tables", **here)
+    second = run_json("run", logs, f"{logs}/{PLAIN}", "--tables", "hdfs:///tables", **here)
     assert (second["requests"], second["already_read"]) == (11, 1)
     assert sums(hdfs.fetch("/tables", tmp_path / "read")) == expected
 
-    told("compact", *where)
+    run_json("compact", *where)
     assert sums(hdfs.fetch("/tables", tmp_path / "compacted")) == expected
 
 
-def test_a_second_writer_is_refused_until_the_first_was_killed_with_9(
+def test_second_writer_is_refused_until_the_first_is_killed(
     hdfs: Hdfs, expected: object, tmp_path: Path
 ) -> None:
     words = put_logs(hdfs, "/killed")
@@ -248,11 +248,11 @@ def test_a_second_writer_is_refused_until_the_first_was_killed_with_9(
         told_who = f"(process {first.pid} on {socket.gethostname()}) is writing to"
         assert f"{told_who} {hdfs.at('/killed')}\nhint: wait until it is done" in second.stderr
     assert first.returncode == -signal.SIGKILL
-    assert told(*words)["requests"] == 50
+    assert run_json(*words)["requests"] == 50
     assert sums(hdfs.fetch("/killed", tmp_path / "killed")) == expected
 
 
-def test_what_another_is_just_creating_is_there_already(hdfs: Hdfs) -> None:
+def test_file_being_created_by_another_client_already_exists(hdfs: Hdfs) -> None:
     where = urlsplit(hdfs.ask("PUT", "/store/a.json", "CREATE")["Location"])
     with closing(HTTPConnection(where.netloc, timeout=30)) as other:
         other.putrequest("PUT", f"{where.path}?{where.query}")
@@ -266,23 +266,23 @@ def test_what_another_is_just_creating_is_there_already(hdfs: Hdfs) -> None:
         assert other.getresponse().status == 201
 
 
-def test_a_run_that_hdfs_leaves_ends_soon_and_is_made_good_when_it_is_back(
+def test_run_that_loses_hdfs_fails_soon_and_continues_when_hdfs_is_back(
     hdfs: Hdfs, expected: object, tmp_path: Path
 ) -> None:
     words = put_logs(hdfs, "/left")
     with in_the_middle(hdfs, *words) as process:
         hdfs.stop()
         process.send_signal(signal.SIGCONT)
-        _, said = process.communicate(timeout=ENDS_SECONDS)
+        _, output = process.communicate(timeout=ENDS_SECONDS)
     assert process.returncode == 1
-    assert said.startswith("error: ")
-    assert said.endswith(f"\nhint: {CHECK_FILE_SYSTEM}\n")
+    assert output.startswith("error: ")
+    assert output.endswith(f"\nhint: {CHECK_FILE_SYSTEM}\n")
     hdfs.start()
-    assert told(*words)["requests"] == 50
+    assert run_json(*words)["requests"] == 50
     assert sums(hdfs.fetch("/left", tmp_path / "left")) == expected
 
 
-def test_an_hdfs_that_is_not_there_is_told_with_a_hint(tmp_path: Path) -> None:
+def test_missing_hdfs_is_an_error_with_a_hint(tmp_path: Path) -> None:
     logs = f"hdfs://127.0.0.1:{free_port()}/logs"
     done = rollcall("run", logs, "--tables", str(tmp_path / "tables"))
     assert done.returncode == 1
@@ -291,11 +291,11 @@ def test_an_hdfs_that_is_not_there_is_told_with_a_hint(tmp_path: Path) -> None:
     assert not (tmp_path / "tables").exists()
 
 
-def test_an_hdfs_that_does_not_answer_is_not_asked_for_ever(tmp_path: Path) -> None:
+def test_unresponsive_hdfs_times_out(tmp_path: Path) -> None:
     log = put(tmp_path / "a.log", lines(1))
-    with socket.create_server(("127.0.0.1", 0), backlog=0) as mute:
-        port = mute.getsockname()[1]
-        # its queue is full: whoever comes now hears nothing
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as unresponsive:
+        port = unresponsive.getsockname()[1]
+        # the accept queue is full: a new connection gets no response
         waiting = [socket.socket() for _ in range(3)]
         for each in waiting:
             each.setblocking(False)

@@ -1,4 +1,4 @@
-"""What cannot be fetched is skipped, with the reason, and asked for but once."""
+"""A release that cannot be downloaded is skipped with the reason, and tried only once."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.kafka.jars import Release, jars_of
 
 @pytest.fixture
 def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the only programs there are."""
+    """The only directory on PATH."""
     monkeypatch.setattr(jars, "CACHE", tmp_path / "kafka")
     monkeypatch.setattr(jars, "SILENCE", [])
     programs = tmp_path / "bin"
@@ -30,21 +30,21 @@ def reason(release: Release) -> str:
     return str(skipped.value)
 
 
-def test_without_maven_the_reason_says_so(maven: Path) -> None:
+def test_missing_maven_is_the_reason(maven: Path) -> None:
     assert reason(Release("4.3.0")) == "the jars of Kafka come with Maven: put mvn on the PATH"
 
 
-def test_without_the_network_the_reason_is_mavens_and_each_release_is_tried_once(
+def test_maven_error_is_the_reason_and_each_release_is_tried_once(
     maven: Path,
 ) -> None:
-    said = "Unknown host"
-    program(maven / "mvn", f"echo again >> {maven}/asked; echo '{said}'; exit 1")
+    output = "Unknown host"
+    program(maven / "mvn", f"echo again >> {maven}/asked; echo '{output}'; exit 1")
     for _ in range(3):
-        assert reason(Release("4.3.0")) == f"Kafka 4.3.0 could not be fetched: {said}\n"
+        assert reason(Release("4.3.0")) == f"Kafka 4.3.0 could not be fetched: {output}\n"
     assert (maven / "asked").read_text() == "again\n"
 
 
-def test_a_network_that_does_not_answer_is_waited_for_once_in_all(
+def test_unresponsive_network_is_waited_for_once(
     maven: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jars, "FETCH_SECONDS", 0.5)
@@ -54,16 +54,16 @@ def test_a_network_that_does_not_answer_is_waited_for_once_in_all(
     assert (maven / "asked").read_text() == "again\n"
 
 
-def test_what_was_fetched_is_there_without_the_network(maven: Path) -> None:
+def test_downloaded_release_needs_no_network(maven: Path) -> None:
     release = Release("4.3.0")
     program(maven / "mvn", "exit 0")
-    folder = jars_of(release)
+    directory = jars_of(release)
     (maven / "mvn").unlink()
-    assert jars_of(release) == folder
+    assert jars_of(release) == directory
 
 
 @pytest.mark.parametrize("home", [None, "/no/java/here"])
-def test_without_java_the_reason_says_so(
+def test_missing_java_is_the_reason(
     maven: Path, monkeypatch: pytest.MonkeyPatch, home: str | None
 ) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)

@@ -1,4 +1,4 @@
-"""Logs and tables in an object store: an S3 that is not Amazon's, through Hadoop's connector."""
+"""Logs and tables in an S3-compatible object store, through Hadoop's connector."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ from tests.pipeline.running import lines, requests
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
 
-# Of the version of Spark's Hadoop; and of the SDK what it needs, as the whole is 700 MB.
+# The version of Spark's Hadoop, and only the needed parts of the SDK (700 MB in all).
 SDK = "2.35.4"
 CONNECTOR = (
     Artifact("org.apache.hadoop", "hadoop-aws", "3.5.0"),
@@ -35,7 +35,7 @@ SERVER_NEEDS = ("flask", "flask-cors", "py-partiql-parser", "moto==5.2.5")
 SERVE = "import sys; from moto.server import main; main(['-H', '127.0.0.1', '-p', sys.argv[1]])"
 HEADERS = {
     "Content-Type": "application/octet-stream",
-    # the server wants to see one, and does not look at what is in it
+    # the server requires a signature and does not check it
     "Authorization": "AWS4-HMAC-SHA256 Credential=a/20260101/us-east-1/s3/aws4_request, "
     "SignedHeaders=host, Signature=0",
 }
@@ -44,13 +44,13 @@ KEY = ".//{http://s3.amazonaws.com/doc/2006-03-01/}Key"
 
 @pytest.fixture(scope="module")
 def server_packages() -> Path:
-    """The server as a folder of Python packages: it would not fit with those that are pinned."""
+    """The S3 server in a separate directory: its packages conflict with the pinned ones."""
     return unpacked(CACHE / "s3-server", *SERVER_NEEDS)
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket, as a program sees it that knows no S3 but HTTP."""
+    """A bucket, read and written over plain HTTP."""
 
     port: int
     name: str
@@ -61,11 +61,11 @@ class Bucket:
             content: bytes = answer.read()
             return content
 
-    def copy(self, prefix: str, folder: Path) -> None:
-        """As `aws s3 sync` does it."""
+    def copy(self, prefix: str, directory: Path) -> None:
+        """Copy a prefix to the local disk, as `aws s3 sync` does."""
         listing = ET.fromstring(self.ask("GET", f"?list-type=2&prefix={prefix}/"))
         for key in [str(found.text) for found in listing.iterfind(KEY)]:
-            target = folder / key.removeprefix(f"{prefix}/")
+            target = directory / key.removeprefix(f"{prefix}/")
             target.parent.mkdir(parents=True, exist_ok=True)
             if not key.endswith("/"):
                 target.write_bytes(self.ask("GET", f"/{key}"))
@@ -100,7 +100,7 @@ def rollcall(*words: str, conf: dict[str, str] | None = None) -> str:
 
 @pytest.fixture
 def conf(bucket: Bucket) -> dict[str, str]:
-    """What a user sets for Spark to find the bucket."""
+    """Spark settings for the bucket."""
     s3a = {
         "endpoint": f"http://127.0.0.1:{bucket.port}",
         "endpoint.region": "us-east-1",
@@ -116,28 +116,28 @@ def conf(bucket: Bucket) -> dict[str, str]:
     }
 
 
-def test_logs_can_be_made_in_s3(bucket: Bucket, conf: dict[str, str], tmp_path: Path) -> None:
+def test_logs_can_be_generated_into_s3(
+    bucket: Bucket, conf: dict[str, str], tmp_path: Path
+) -> None:
     made = ["--output", "s3a://cluster/made", "--lines", "500", "--brokers", "3", "--form", "J"]
-    told = json.loads(rollcall("generate-logs", *made, "--json", conf=conf))
-    assert told["lines"] == 500
+    result = json.loads(rollcall("generate-logs", *made, "--json", conf=conf))
+    assert result["lines"] == 500
     bucket.copy("made", tmp_path / "made")
     logs = sorted((tmp_path / "made").glob("broker-*/*"))
     assert sum(len(log.read_bytes().splitlines()) for log in logs) == 500
     assert not (tmp_path / "made" / ".unfinished").exists()
 
 
-def test_logs_and_tables_may_lie_in_s3(
-    bucket: Bucket, conf: dict[str, str], tmp_path: Path
-) -> None:
+def test_logs_and_tables_can_be_in_s3(bucket: Bucket, conf: dict[str, str], tmp_path: Path) -> None:
     where = ["--tables", "s3a://cluster/tables"]
     bucket.ask("PUT", "/logs/b1/request.log.1", lines(20).encode() + b"half a line")
     bucket.ask("PUT", "/logs/b2/request.log.2.gz", gzip.compress(lines(20, first=20).encode()))
     files = [f"s3a://cluster/logs/{name}" for name in ("b1/request.log.1", "b2/request.log.2.gz")]
-    told = json.loads(rollcall("pipeline", "run", *files, *where, "--json", conf=conf))
-    assert (told["files"], told["requests"], told["rejected"]) == (2, 40, 0)
+    result = json.loads(rollcall("pipeline", "run", *files, *where, "--json", conf=conf))
+    assert (result["files"], result["requests"], result["rejected"]) == (2, 40, 0)
     bucket.ask("PUT", "/logs/b1/request.log.1", lines(20).encode() + lines(5, first=40).encode())
-    told = json.loads(rollcall("pipeline", "run", *files, *where, "--json", conf=conf))
-    assert (told["requests"], told["already_read"]) == (5, 1)
+    result = json.loads(rollcall("pipeline", "run", *files, *where, "--json", conf=conf))
+    assert (result["requests"], result["already_read"]) == (5, 1)
     rollcall("pipeline", "compact", *where, conf=conf)
     listed = json.loads(rollcall("tables", "list", *where, "--json", conf=conf))
     assert listed["read"]["requests"] == 45

@@ -59,7 +59,7 @@ def rollcall(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[st
         ("kraft_cluster", Mode.KRAFT),
     ],
 )
-async def test_885_4_every_broker_is_inferred_as_what_it_is(
+async def test_885_4_release_of_every_broker_is_inferred(
     name: str, mode: Mode, request: pytest.FixtureRequest
 ) -> None:
     cluster: Cluster = request.getfixturevalue(name)
@@ -75,7 +75,7 @@ async def test_885_4_every_broker_is_inferred_as_what_it_is(
 
 
 @pytest.mark.parametrize("name", ["zookeeper_cluster", "kafka_3_9"])
-async def test_the_tables_list_what_real_brokers_list(
+async def test_catalog_lists_what_real_brokers_list(
     name: str, request: pytest.FixtureRequest
 ) -> None:
     cluster: Cluster = request.getfixturevalue(name)
@@ -94,7 +94,7 @@ async def test_the_tables_list_what_real_brokers_list(
         ("kafka_0_9", {1: ("Metadata", 0)}),
     ],
 )
-async def test_700_3_the_best_question_is_asked_of_each(
+async def test_700_3_each_broker_gets_the_best_request_it_supports(
     name: str, via: dict[int, tuple[str, int]], request: pytest.FixtureRequest
 ) -> None:
     calls = await call(request.getfixturevalue(name))
@@ -103,7 +103,7 @@ async def test_700_3_the_best_question_is_asked_of_each(
 
 
 @pytest.mark.parametrize("name", ["zookeeper_cluster", "kafka_3_9", "kraft_cluster"])
-async def test_700_4_authorized_operations_of_a_cluster_without_authorizer(
+async def test_700_4_cluster_without_authorizer_reports_all_operations(
     name: str, request: pytest.FixtureRequest
 ) -> None:
     cluster: Cluster = request.getfixturevalue(name)
@@ -113,7 +113,7 @@ async def test_700_4_authorized_operations_of_a_cluster_without_authorizer(
             assert described.authorized_operations == ALL_OF_A_CLUSTER
 
 
-async def test_700_4_a_broker_that_cannot_tell_operations_is_an_error(kafka_0_9: Cluster) -> None:
+async def test_700_4_broker_without_operations_is_an_error(kafka_0_9: Cluster) -> None:
     async with AdminClient(kafka_0_9.bootstrap, CONFIG) as client:
         with pytest.raises(UnsupportedError, match="only Metadata 8-10 tells it"):
             await client.describe_cluster(include_authorized_operations=True)
@@ -126,7 +126,7 @@ async def test_700_4_a_broker_that_cannot_tell_operations_is_an_error(kafka_0_9:
         ("kafka_0_9", ApiVersionsReply.SILENT, {"0.9"}),
     ],
 )
-async def test_35_10_brokers_before_0_10_are_asked_with_metadata_0(
+async def test_35_10_brokers_before_0_10_are_queried_with_metadata_0(
     name: str, reply: ApiVersionsReply, lines: set[str], request: pytest.FixtureRequest
 ) -> None:
     cluster: Cluster = request.getfixturevalue(name)
@@ -139,21 +139,21 @@ async def test_35_10_brokers_before_0_10_are_asked_with_metadata_0(
     assert set(row.identity.inference.lines) == lines
 
 
-async def test_35_10_the_release_in_the_settings_is_used(kafka_0_9: Cluster) -> None:
+async def test_35_10_release_from_the_settings_is_used(kafka_0_9: Cluster) -> None:
     [row] = (await call(kafka_0_9, ClientConfig(release="0.9.0"))).rows
     assert row.identity.provenance is Provenance.CONFIGURED
     assert row.identity.version == "0.9.0"
     assert row.ranges == listed_ranges("0.9.0")
 
 
-async def test_536_5_released_kafka_tells_no_start_time(kraft_cluster: Cluster) -> None:
+async def test_536_5_released_kafka_reports_no_start_time(kraft_cluster: Cluster) -> None:
     async with AdminClient(kraft_cluster.bootstrap, CONFIG) as client:
         with pytest.raises(NoStartTimeError, match="broker 1 at"):
             async for _ in watch_restarts(client, [1]):
                 pass
 
 
-async def test_885_2_a_stopped_broker_is_mute_and_does_not_hold_up_the_rest(
+async def test_885_2_suspended_broker_times_out_and_does_not_delay_the_others(
     zookeeper_cluster: Cluster,
 ) -> None:
     stopped = zookeeper_cluster.brokers[2]
@@ -169,7 +169,7 @@ async def test_885_2_a_stopped_broker_is_mute_and_does_not_hold_up_the_rest(
     }
 
 
-async def test_35_6_a_broker_upgraded_on_its_address_is_asked_anew(machine: Machine) -> None:
+async def test_35_6_versions_are_negotiated_again_after_an_upgrade(machine: Machine) -> None:
     broker, _ = machine.kraft_node(Release("3.9.1"), 1)
     broker.wait_until_listening()
     config = ClientConfig(request_timeout=20, backoff=0.2, rounds=20)
@@ -189,7 +189,7 @@ async def test_35_6_a_broker_upgraded_on_its_address_is_asked_anew(machine: Mach
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
-async def test_511_3_sasl(secured: Secured, mechanism: str) -> None:
+async def test_511_3_sasl_login_works(secured: Secured, mechanism: str) -> None:
     def config(password: str) -> ClientConfig:
         return ClientConfig(
             sasl=SaslConfig(mechanism=mechanism, username="alice", password=password)
@@ -203,7 +203,7 @@ async def test_511_3_sasl(secured: Secured, mechanism: str) -> None:
             await client.describe_cluster()
 
 
-async def test_tls(secured: Secured) -> None:
+async def test_tls_listener_works(secured: Secured) -> None:
     tls = TlsConfig(ca_file=secured.ca_file)
     async with AdminClient([secured.tls], ClientConfig(tls=tls)) as client:
         [row] = (await roll_call(client)).rows
@@ -212,7 +212,7 @@ async def test_tls(secured: Secured) -> None:
     assert row.identity.inference.lines == ("4.3",)
 
 
-async def test_a_listener_that_was_mistaken_is_told_with_a_hint(secured: Secured) -> None:
+async def test_wrong_listener_is_an_error_with_a_hint(secured: Secured) -> None:
     quick = ClientConfig(request_timeout=3, api_versions_timeout=1, rounds=1)
     async with AdminClient([secured.tls], quick) as client:
         with pytest.raises(Exception, match=str(secured.tls.port)) as caught:
@@ -224,14 +224,14 @@ def first(cluster: Cluster) -> str:
     return str(cluster.bootstrap[0])
 
 
-def test_a_mixed_cluster_is_seen_at_a_glance(zookeeper_cluster: Cluster) -> None:
+def test_mixed_cluster_is_summarised(zookeeper_cluster: Cluster) -> None:
     shown = rollcall("brokers", first(zookeeper_cluster))
     assert shown.returncode == 0, shown.stderr
     assert "3 brokers, Apache Kafka 2.4 to 3.0, MIXED" in shown.stdout
     assert "1970" not in shown.stdout
 
 
-def test_35_7_the_broker_in_the_way_of_a_feature_is_named(zookeeper_cluster: Cluster) -> None:
+def test_35_7_broker_that_lacks_a_feature_is_named(zookeeper_cluster: Cluster) -> None:
     found = json.loads(rollcall("features", first(zookeeper_cluster), "--json").stdout)
     describe = next(f for f in found["features"] if f["id"] == "describe-cluster")
     assert describe["usable"] == "no"
@@ -240,7 +240,7 @@ def test_35_7_the_broker_in_the_way_of_a_feature_is_named(zookeeper_cluster: Clu
     ]
 
 
-def test_a_release_is_held_against_a_broker(kafka_3_9: Cluster) -> None:
+def test_broker_is_compared_with_a_release(kafka_3_9: Cluster) -> None:
     same = rollcall("api-versions", first(kafka_3_9), "--compare", "3.9.1")
     other = rollcall("api-versions", first(kafka_3_9), "--compare", "4.0.0")
     assert (other.returncode, "*" in other.stdout) == (3, True)
@@ -248,20 +248,20 @@ def test_a_release_is_held_against_a_broker(kafka_3_9: Cluster) -> None:
     assert "Kafka 3.9.1" in same.stdout
 
 
-def test_an_answer_kept_as_json_is_identified_elsewhere(kraft_cluster: Cluster) -> None:
+def test_api_versions_stored_as_json_are_identified(kraft_cluster: Cluster) -> None:
     found = json.loads(rollcall("brokers", first(kraft_cluster), "--json").stdout)
     for broker, line in zip(found["brokers"], ("4.1", "4.3"), strict=True):
-        said = rollcall("identify", stdin=json.dumps(broker))
-        assert said.stdout.startswith(f"Apache Kafka {line} (inferred)"), said.stdout
+        result = rollcall("identify", stdin=json.dumps(broker))
+        assert result.stdout.startswith(f"Apache Kafka {line} (inferred)"), result.stdout
 
 
-def test_536_5_wait_restart_says_at_once_that_there_is_no_start_time(kafka_3_9: Cluster) -> None:
-    said = rollcall("wait-restart", first(kafka_3_9), "--all")
-    assert said.returncode == 4
-    assert "tells no start time" in said.stderr
+def test_536_5_wait_restart_fails_at_once_without_a_start_time(kafka_3_9: Cluster) -> None:
+    result = rollcall("wait-restart", first(kafka_3_9), "--all")
+    assert result.returncode == 4
+    assert "tells no start time" in result.stderr
 
 
-def test_a_java_clients_properties_open_a_sasl_listener(secured: Secured, tmp_path: Path) -> None:
+def test_java_properties_open_a_sasl_listener(secured: Secured, tmp_path: Path) -> None:
     path = tmp_path / "client.properties"
     path.write_text(
         f"bootstrap.servers={secured.sasl}\nsecurity.protocol=SASL_PLAINTEXT\n"
@@ -274,8 +274,8 @@ def test_a_java_clients_properties_open_a_sasl_listener(secured: Secured, tmp_pa
     assert "4.3" in shown.stdout
 
 
-def test_885_2_a_killed_broker_is_a_row_that_says_so(kraft_cluster: Cluster) -> None:
-    """Also when the controller has given it up: a 4.x broker names those that are fenced."""
+def test_885_2_killed_broker_is_a_row_with_the_failure(kraft_cluster: Cluster) -> None:
+    """Also after the controller fenced it: 4.x brokers list fenced brokers."""
     killed = kraft_cluster.brokers[2]
     killed.stop()
     try:
@@ -295,7 +295,7 @@ def test_885_2_a_killed_broker_is_a_row_that_says_so(kraft_cluster: Cluster) -> 
     assert fenced
 
 
-async def test_511_1_a_real_broker_knows_us_by_our_name(kafka_3_9: Cluster) -> None:
+async def test_511_1_real_broker_logs_our_name(kafka_3_9: Cluster) -> None:
     await call(kafka_3_9)
     log = kafka_3_9.brokers[1].log.read_text(encoding="utf-8", errors="replace")
     ours = f'"softwareName":"rollcall","softwareVersion":"{__version__}"'
@@ -303,17 +303,17 @@ async def test_511_1_a_real_broker_knows_us_by_our_name(kafka_3_9: Cluster) -> N
     assert ours in log
 
 
-async def test_the_listener_of_a_controller_is_told_from_that_of_a_broker(
+async def test_controller_listener_is_distinguished_from_a_broker_listener(
     kafka_3_9: Cluster,
 ) -> None:
     settings = (kafka_3_9.brokers[1].home / "server.properties").read_text(encoding="utf-8")
     [port] = re.findall(r"CONTROLLER://127\.0\.0\.1:(\d+)", settings)
-    said = rollcall("brokers", f"127.0.0.1:{port}")
-    assert said.returncode == 1
-    assert "this is the listener of a controller: ask a broker" in said.stderr
+    result = rollcall("brokers", f"127.0.0.1:{port}")
+    assert result.returncode == 1
+    assert "this is the listener of a controller: ask a broker" in result.stderr
 
 
-def test_an_address_of_nobody_is_exit_code_1() -> None:
-    said = rollcall("brokers", str(Address("127.0.0.1", free_port())))
-    assert (said.returncode, said.stdout) == (1, "")
-    assert "refused the connection" in said.stderr
+def test_unused_address_exits_with_1() -> None:
+    result = rollcall("brokers", str(Address("127.0.0.1", free_port())))
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "refused the connection" in result.stderr

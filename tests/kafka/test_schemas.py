@@ -1,4 +1,4 @@
-"""Kafka's own schema files, out of the jars of several releases, held against ours.
+"""Kafka's own schema files, from the jars of several releases, compared with ours.
 
 Only the files are needed, no broker runs.
 """
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.kafka, pytest.mark.timeout(600)]
 RELEASES = ("2.4.1", "2.8.2", "3.9.1", "4.3.0")
 MESSAGES = {"2.4.1": 98, "2.8.2": 136, "3.9.1": 186, "4.3.0": 198}
 OURS = {"Dialect", "StartTimeMs", "BrokerSoftwareName", "BrokerSoftwareVersion"}
-"""Fields that Kafka does not have."""
+"""Fields that released Kafka does not have."""
 RELEASED = dialect("released")
 
 
@@ -33,7 +33,7 @@ def schemas(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_kafkas_own_files_load_and_survive_a_round_trip(schemas: Any, release: str) -> None:
+def test_kafka_schema_files_load_and_round_trip(schemas: Any, release: str) -> None:
     theirs = schemas(release)
     assert len(theirs.messages) == MESSAGES[release]
     for spec in theirs.messages.values():
@@ -48,7 +48,7 @@ Line = tuple[object, ...]
 
 
 def layout(spec: StructSpec, version: int, flexible: bool) -> list[Line]:
-    """What decides the bytes of a version; names of structs do not."""
+    """The parts of a version that decide its bytes; struct names do not."""
     fields = [*spec.plain_fields(version), *spec.tagged_fields(version)]
     return [_line(f, version, flexible) for f in fields if f.name not in OURS]
 
@@ -84,7 +84,7 @@ def compared(theirs: Dialect) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("release", RELEASES)
-def test_our_layouts_are_kafkas(schemas: Any, release: str) -> None:
+def test_layouts_equal_those_of_kafka(schemas: Any, release: str) -> None:
     theirs = schemas(release)
     strict = release in ("3.9.1", "4.3.0")
     differing = []
@@ -99,16 +99,16 @@ def test_our_layouts_are_kafkas(schemas: Any, release: str) -> None:
     assert differing == []
 
 
-def test_every_version_that_we_have_was_compared(schemas: Any) -> None:
+def test_every_version_is_compared(schemas: Any) -> None:
     seen = {pair for release in RELEASES for pair in compared(schemas(release))}
     own = {(name, v) for name, spec in RELEASED.messages.items() for v in spec.versions}
     assert own - seen == set()
 
 
-def test_we_mark_as_deprecated_what_kafka_marks(schemas: Any) -> None:
+def test_deprecated_versions_equal_those_of_kafka(schemas: Any) -> None:
     theirs = schemas("3.9.1")
     for key, api in RELEASED.apis.items():
         if api.name == "JoinGroup":
-            continue  # 3.9.2 and 4.0.1 took the marks of 0 and 1 back
+            continue  # 3.9.2 and 4.0.1 removed the marks of 0 and 1
         expected = theirs.apis[key].request.deprecated if key in theirs.apis else NO_VERSIONS
         assert api.request.deprecated == expected, api.name

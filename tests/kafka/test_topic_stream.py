@@ -1,4 +1,4 @@
-"""A topic of a real broker as the source of lines, through Spark's Kafka connector."""
+"""A topic of a real broker as the source, through Spark's Kafka connector."""
 
 import json
 import signal
@@ -20,8 +20,8 @@ pytestmark = [pytest.mark.kafka, pytest.mark.timeout(900)]
 
 TOPIC = "request-logs"
 SOON = {"kafka.request.timeout.ms": "3000", "kafka.default.api.timeout.ms": "4000"}
-"""A broker that does not answer is given up after seconds."""
-# A set of which each part is published, and which was seen to work with the Spark that is pinned.
+"""Consumer settings with short timeouts."""
+# Published artifacts that work together with the pinned Spark.
 CONNECTOR = (
     Artifact("org.apache.spark", "spark-sql-kafka-0-10_2.13", "4.2.0"),
     Artifact("org.apache.spark", "spark-token-provider-kafka-0-10_2.13", "4.0.0"),
@@ -32,7 +32,7 @@ CONNECTOR = (
 
 @pytest.fixture(scope="module")
 def connector() -> str:
-    """Spark's Kafka connector as a list of jars."""
+    """The jars of Spark's Kafka connector, as a comma-separated list."""
     return jars_for_spark("spark-connector", CONNECTOR)
 
 
@@ -79,7 +79,7 @@ def wait_for_a_commit(tables: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.1)
 
 
-def test_a_broker_that_goes_ends_the_stream_and_later_it_goes_on_where_it_stopped(
+def test_stream_fails_when_its_broker_stops_and_continues_later(
     broker: Process, connector: str, tmp_path: Path
 ) -> None:
     tables = tmp_path / "topic"
@@ -88,10 +88,10 @@ def test_a_broker_that_goes_ends_the_stream_and_later_it_goes_on_where_it_stoppe
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
         wait_for_a_commit(tables, process)
         broker.stop()
-        _, told = process.communicate(timeout=300)
+        _, printed = process.communicate(timeout=300)
     assert process.returncode == 1
-    assert f"error: the stream of kafka://127.0.0.1:{broker.port}/{TOPIC} ended" in told
-    assert "it goes on where it stopped" in told
+    assert f"error: the stream of kafka://127.0.0.1:{broker.port}/{TOPIC} ended" in printed
+    assert "it goes on where it stopped" in printed
     broker.start()
     broker.wait_until_listening()
     send(broker, TOPIC, [line(number) for number in range(20, 40)])
@@ -103,7 +103,7 @@ def test_a_broker_that_goes_ends_the_stream_and_later_it_goes_on_where_it_stoppe
     assert sums(tables) == sums(tmp_path / "file")
 
 
-def test_a_stream_killed_with_9_goes_on_and_counts_each_line_once(
+def test_killed_stream_continues_and_counts_each_line_once(
     broker: Process, connector: str, tmp_path: Path
 ) -> None:
     topic, tables = "killed", tmp_path / "tables"
@@ -121,7 +121,7 @@ def test_a_stream_killed_with_9_goes_on_and_counts_each_line_once(
     assert requests(tables) == 60
 
 
-def test_a_broker_that_is_not_there_is_told_with_a_hint(connector: str, tmp_path: Path) -> None:
+def test_missing_broker_is_an_error_with_a_hint(connector: str, tmp_path: Path) -> None:
     gone = Process.__new__(Process)
     gone.port = 1
     result = run(stream(gone, TOPIC, tmp_path / "tables", connector, "--trigger", "once"))

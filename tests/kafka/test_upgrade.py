@@ -1,4 +1,4 @@
-"""The whole chain: real clients, real logs, the verdict, and what the upgrade really does to them.
+"""Verdicts against reality: real clients, real logs, the report, and the upgraded brokers.
 
 Clients work on brokers of 2.8 and 3.9. Their request logs go through the pipeline, the report says
 who breaks at 4.0.0 and at 4.0.1. Then the same clients run against brokers of these releases.
@@ -37,13 +37,13 @@ Works = Mapping[str, bool]
 
 @dataclass(frozen=True)
 class Application:
-    """A real library at work, in a process of its own."""
+    """A program that uses a real client library, in its own process."""
 
     name: str
     library: str
     role: str
     path: Path | None = None
-    folder: Path | None = None
+    directory: Path | None = None
     failures: list[str] = field(default_factory=list, compare=False)
 
     @property
@@ -51,14 +51,14 @@ class Application:
         return f"{self.name} {self.role}"
 
     def works(self, port: int) -> bool:
-        """A failure is believed the second time: it may be one of patience on a busy machine."""
+        """A failure is confirmed by a second run: a busy machine can cause a timeout."""
         return self._does(port) or self._does(port)
 
     def _does(self, port: int) -> bool:
         words = [sys.executable, str(PROGRAM), self.library, self.role, f"127.0.0.1:{port}"]
         try:
             done = subprocess.run(
-                [*words, self.client_id, *([str(self.folder)] if self.folder else [])],
+                [*words, self.client_id, *([str(self.directory)] if self.directory else [])],
                 capture_output=True,
                 text=True,
                 check=False,
@@ -79,7 +79,7 @@ def both(name: str, library: str, **more: Path) -> Iterator[Application]:
 
 @pytest.fixture(scope="module")
 def applications() -> list[Application]:
-    """Those of today; and those of long ago that can be had."""
+    """Current libraries, and the old ones that can be installed."""
     found = [
         *both("librdkafka of today", "confluent-kafka"),
         *both("kafka-python of today", "kafka-python"),
@@ -88,7 +88,7 @@ def applications() -> list[Application]:
     with suppress(pytest.skip.Exception):
         found += both("kafka-python 1.4", "kafka-python", path=old_kafka_python())
     with suppress(pytest.skip.Exception):
-        found += both("librdkafka 1.3", "librdkafka", folder=old_librdkafka())
+        found += both("librdkafka 1.3", "librdkafka", directory=old_librdkafka())
     return found
 
 
@@ -107,8 +107,8 @@ def running(machine: Machine, zookeeper: Process, kafka_3_9: Cluster) -> dict[st
 def at_work(
     port: int, applications: list[Application], raw: list[RawClient], schemas: Dialect
 ) -> Works:
-    """All of them. The first two make the topic, with a record in it, and the topic of the groups;
-    the others run side by side, as a failure is only told by patience."""
+    """Run all programs. The first two create the topic with a record, and the offsets topic; the
+    others run in parallel, because a failure shows only as a timeout."""
     done = [it.works(port) for it in applications[:2]]
     with ThreadPoolExecutor(4) as pool:
         done += pool.map(lambda it: it.works(port), applications[2:])
@@ -122,7 +122,7 @@ def at_work(
 def before(
     running: dict[str, Process], applications: list[Application], schemas: Dialect
 ) -> dict[str, Works]:
-    """How the clients fare on the brokers that are there now."""
+    """Outcome of each client on the current brokers."""
     return {
         cluster: at_work(
             broker.port, applications, list(raw_clients(RUNNING[cluster], schemas)), schemas
@@ -133,7 +133,7 @@ def before(
 
 @pytest.fixture(scope="module")
 def after(machine: Machine, applications: list[Application], schemas: Dialect) -> dict[str, Works]:
-    """What the targets do to them, both at a time: most of it is waiting."""
+    """Outcome of each client on both targets, in parallel, as most of the time is waiting."""
     raw = list(raw_clients(RUNNING["new"], schemas))
     brokers = [machine.kraft_node(Release(target), 1)[0] for target in TARGETS]
     for broker in brokers:
@@ -150,13 +150,13 @@ def after(machine: Machine, applications: list[Application], schemas: Dialect) -
 def tables(
     running: dict[str, Process], before: dict[str, Works], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """The brokers' request logs, read by the pipeline."""
-    folder = tmp_path_factory.mktemp("tables")
+    """Tables made from the request logs of the brokers."""
+    directory = tmp_path_factory.mktemp("tables")
     for cluster, broker in running.items():
-        words = ["pipeline", "run", str(broker.request_log), "--tables", str(folder)]
+        words = ["pipeline", "run", str(broker.request_log), "--tables", str(directory)]
         done = rollcall(*words, "--cluster", cluster, "--master", "local[2]")
         assert done.returncode == 0, done.stderr
-    return folder
+    return directory
 
 
 def rollcall(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -175,7 +175,7 @@ def verdicts(
     return {row["application"]: row[field] for row in json.loads(done.stdout)["clients"]}
 
 
-def test_all_clients_work_where_they_are(
+def test_all_clients_work_on_the_current_brokers(
     before: dict[str, Works], applications: list[Application]
 ) -> None:
     failing = {it for works in before.values() for it, working in works.items() if not working}
@@ -183,7 +183,7 @@ def test_all_clients_work_where_they_are(
 
 
 def test_kafka_python_1_4_works_at_4_0(tables: Path, after: dict[str, Works]) -> None:
-    old_kafka_python()  # where it cannot be had, this says why
+    old_kafka_python()  # skips with the reason where it cannot be installed
     for client in ("kafka-python 1.4 produce", "kafka-python 1.4 consume"):
         assert verdicts(tables, "new", "4.0.0")[client] == "safe"
         assert after["4.0.0"][client]
@@ -191,19 +191,19 @@ def test_kafka_python_1_4_works_at_4_0(tables: Path, after: dict[str, Works]) ->
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("cluster", RUNNING)
-def test_what_breaks_in_the_report_breaks_at_the_target_and_what_is_safe_works(
+def test_clients_judged_breaks_fail_and_clients_judged_safe_work(
     cluster: str, target: str, tables: Path, before: dict[str, Works], after: dict[str, Works]
 ) -> None:
-    said = verdicts(tables, cluster, target)
+    judged = verdicts(tables, cluster, target)
     works = {client: after[target][client] for client in before[cluster]}
-    told = {client: "safe" if working else "breaks" for client, working in works.items()}
-    if "librdkafka 1.3 produce" in told:
-        told["librdkafka 1.3 produce"] = "at risk"  # it works, and would look up no offsets
-    assert {client: said[client] for client in works} == told
+    expected = {client: "safe" if working else "breaks" for client, working in works.items()}
+    if "librdkafka 1.3 produce" in expected:
+        expected["librdkafka 1.3 produce"] = "at risk"  # it works, but cannot look up offsets
+    assert {client: judged[client] for client in works} == expected
 
 
 @pytest.mark.parametrize("cluster", RUNNING)
-def test_libraries_are_known_whether_they_tell_their_name_or_not(
+def test_libraries_are_identified_with_and_without_a_reported_name(
     cluster: str, tables: Path, applications: list[Application]
 ) -> None:
     found = verdicts(tables, cluster, "4.0.0", "library")
@@ -215,19 +215,19 @@ def test_libraries_are_known_whether_they_tell_their_name_or_not(
     assert found["aiokafka of today produce"] == "aiokafka"
 
 
-def test_librdkafka_1_3_can_produce_at_4_0_and_cannot_look_up_offsets(
+def test_librdkafka_1_3_produces_on_4_0_and_cannot_look_up_offsets(
     tables: Path, after: dict[str, Works]
 ) -> None:
-    old_librdkafka()  # where it cannot be had, this says why
+    old_librdkafka()  # skips with the reason where it cannot be installed
     for cluster in RUNNING:
-        said = verdicts(tables, cluster, "4.0.0")
-        assert said["librdkafka 1.3 produce"] == "at risk"  # it was not seen to look them up
-        assert said["librdkafka 1.3 consume"] == "breaks"
+        judged = verdicts(tables, cluster, "4.0.0")
+        assert judged["librdkafka 1.3 produce"] == "at risk"  # look-ups were not observed
+        assert judged["librdkafka 1.3 consume"] == "breaks"
     assert after["4.0.0"]["librdkafka 1.3 produce"]
     assert not after["4.0.0"]["librdkafka 1.3 consume"]
 
 
-def test_u02_join_group_0_and_1_are_all_that_4_0_1_took_back(
+def test_join_group_0_and_1_are_all_that_4_0_1_accepts_again(
     tables: Path, after: dict[str, Works]
 ) -> None:
     expected = {"raw-JoinGroup-0", "raw-JoinGroup-1"}
@@ -236,9 +236,9 @@ def test_u02_join_group_0_and_1_are_all_that_4_0_1_took_back(
     assert {it for it in after["4.0.0"] if after["4.0.0"][it] != after["4.0.1"][it]} == expected
 
 
-def test_u03_produce_0_to_2_is_listed_and_refused(tables: Path, after: dict[str, Works]) -> None:
-    said = verdicts(tables, "new", "4.0.0")
+def test_produce_0_to_2_is_listed_and_refused(tables: Path, after: dict[str, Works]) -> None:
+    judged = verdicts(tables, "new", "4.0.0")
     assert listed_ranges("4.0.0")[PRODUCE].low == 0
     for version in range(3):
-        assert said[f"raw-Produce-{version}"] == "breaks"
+        assert judged[f"raw-Produce-{version}"] == "breaks"
         assert not after["4.0.0"][f"raw-Produce-{version}"]
