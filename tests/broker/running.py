@@ -154,7 +154,7 @@ async def ask(address: Address, api_key: int, version: int | None = None, **fiel
     )
     try:
         chosen = connection.version_for(api_key) if version is None else version
-        return await connection.ask(api_key, chosen, **fields)
+        return await connection.request(api_key, chosen, **fields)
     finally:
         await connection.close()
 

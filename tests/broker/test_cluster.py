@@ -60,7 +60,7 @@ async def test_what_the_cluster_says_to_itself_is_refused_from_clients(
     try:
         assert key not in connection.versions.ranges
         with pytest.raises(ConnectionLostError):
-            await connection.ask(key, 0)
+            await connection.request(key, 0)
     finally:
         await connection.close()
     assert len((await ask(cluster.address(1), METADATA)).brokers) == 3

@@ -50,7 +50,7 @@ def test_the_example_starts_and_does_what_it_says(example: Path) -> None:
         assert config.tls is not None
         connection = await open_connection(host_and_port, config, config.tls.context())  # type: ignore[arg-type]
         wanted = {"include_cluster_authorized_operations": True}
-        answer = await connection.ask(DESCRIBE_CLUSTER, 0, **wanted)
+        answer = await connection.request(DESCRIBE_CLUSTER, 0, **wanted)
         await connection.close()
         return int(answer.cluster_authorized_operations)
 

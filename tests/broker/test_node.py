@@ -98,7 +98,7 @@ async def test_without_a_login_the_internal_listener_answers_nothing(
     async with running(node_config(tmp_path)) as node:
         stranger = await open_connection(internal(node.config), ClientConfig())
         with pytest.raises(ConnectionLostError):
-            await stranger.ask(key, 0)
+            await stranger.request(key, 0)
         await stranger.close()
 
 
@@ -137,7 +137,7 @@ async def test_35_2_every_version_listed_there_gets_a_valid_answer_and_changes_n
         for key, offered in link.versions.ranges.items():
             for version in range(offered.low, offered.high + 1):
                 named = {"client_software_name": "a", "client_software_version": "1"}
-                answer = await link.ask(key, version, **(named if key == API_VERSIONS else {}))
+                answer = await link.request(key, version, **(named if key == API_VERSIONS else {}))
                 errors.setdefault(key, set()).add(error_code(answer.error_code).name)
         await link.close()
         assert node.facts.cache.view == view

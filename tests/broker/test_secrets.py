@@ -17,7 +17,7 @@ GUESS = "a-wrong-pass-word"
 async def log_in(address: Address, mechanism: str, username: str, password: str) -> None:
     login = SaslConfig(mechanism=mechanism, username=username, password=password)
     connection = await open_connection(address, ClientConfig(sasl=login))
-    await connection.ask(METADATA, 9)
+    await connection.request(METADATA, 9)
     await connection.close()
 
 

@@ -37,7 +37,7 @@ def login(name: str, mechanism: str = "SCRAM-SHA-256", password: str | None = No
 async def operations(connection: Connection) -> tuple[int, int]:
     """The error and the bits of DescribeCluster."""
     try:
-        answer = await connection.ask(DESCRIBE_CLUSTER, 0, **OPERATIONS)
+        answer = await connection.request(DESCRIBE_CLUSTER, 0, **OPERATIONS)
     finally:
         await connection.close()
     return answer.error_code, answer.cluster_authorized_operations
@@ -56,7 +56,7 @@ async def test_users_log_in_with_every_mechanism_and_are_known_by_their_principa
         tls=tls,
         client_id=name,
     )
-    answer = await connection.ask(METADATA, 9)
+    answer = await connection.request(METADATA, 9)
     (row,) = (row for row in secured_cluster.connections() if row["client_id"] == name)
     await connection.close()
     assert (row["principal"], row["software_name"]) == ("User:alice", "rollcall")
@@ -90,7 +90,7 @@ async def test_sasl_is_listed_on_sasl_listeners_only_and_is_over_after_the_login
     assert not {SASL_HANDSHAKE, SASL_AUTHENTICATE} & plain.versions.ranges.keys()
     logged_in = await connected(secured_cluster.address(1, "SASL_PLAINTEXT"), sasl=login("bob"))
     errors = [
-        (await logged_in.ask(key, version)).error_code
+        (await logged_in.request(key, version)).error_code
         for key, versions in ((SASL_HANDSHAKE, (0, 1)), (SASL_AUTHENTICATE, (0, 1, 2)))
         for version in versions
     ]
@@ -148,8 +148,8 @@ async def test_35_4_a_listener_can_answer_what_it_does_not_support(
     connection = await connected(secured_cluster.address(1, "EMPTY"))
     try:
         with pytest.raises(UnsupportedError, match="request not supported by the broker"):
-            await connection.ask(FETCH, 4)
-        assert len((await connection.ask(METADATA, 9)).brokers) == 2
+            await connection.request(FETCH, 4)
+        assert len((await connection.request(METADATA, 9)).brokers) == 2
     finally:
         await connection.close()
 

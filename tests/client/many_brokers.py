@@ -1,10 +1,10 @@
-"""A thousand brokers in one process: each on its own port, each answering after a while.
+"""A process with 1,000 brokers, each on its own port, that respond after a delay.
 
-    python -m tests.client.many_brokers --count 1000 --delay 0.5 --dead 10
+    python -m tests.client.many_brokers --count 1000 --delay 0.5 --unreachable 10
 
-prints one line, the address of the first broker, when all of them listen, and goes on until its
-input is closed. Of the dead ones half refuse the connection and half take it and stay mute. The
-answers are made once and sent as bytes, so that what is measured is the one who asks.
+It prints the address of the first broker when all of them listen, and stops when its standard input
+is closed. Half of the unreachable brokers refuse the connection, the others accept it and do not
+respond. Responses are encoded once, so that a benchmark measures the client.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import resource
 import struct
 import sys
 from dataclasses import dataclass, field
+from functools import partial
 
 from rollcall.client import Address
 from rollcall.protocol.dialects import RELEASED, dialect
@@ -28,23 +29,23 @@ _HEAD = struct.Struct(">ihhi")
 class Fleet:
     addresses: list[Address]
     delay: float
-    answers: dict[tuple[int, int], bytes] = field(default_factory=dict)
+    responses: dict[tuple[int, int], bytes] = field(default_factory=dict)
 
-    def answer(self, key: int, version: int) -> bytes:
-        """What follows the correlation id."""
-        if (key, version) not in self.answers:
+    def response(self, key: int, version: int) -> bytes:
+        """Bytes of a response after its correlation id."""
+        if (key, version) not in self.responses:
             api = dialect(RELEASED).apis[key]
             body = dialect(RELEASED).codec(api.response.name, version).encode(self._message(key))
             head = b"\0" if response_header_version(api, version) else b""
-            self.answers[key, version] = head + body
-        return self.answers[key, version]
+            self.responses[key, version] = head + body
+        return self.responses[key, version]
 
     def _message(self, key: int) -> Message:
         cls = dialect(RELEASED).message_class(dialect(RELEASED).apis[key].response.name)
         if key == 18:
-            rows = [cls.ApiVersion(api_key=k, min_version=a, max_version=b)
+            apis = [cls.ApiVersion(api_key=k, min_version=a, max_version=b)
                     for k, (a, b) in RANGES.items()]  # fmt: skip
-            return cls(api_keys=rows)
+            return cls(api_keys=apis)
         numbered = list(enumerate(self.addresses))
         if key == 60:
             brokers = [cls.DescribeClusterBroker(broker_id=i, host=a.host, port=a.port, rack="r1")
@@ -60,9 +61,9 @@ class Fleet:
         return cls(brokers=brokers, cluster_id="many", controller_id=0)
 
 
-class Talk(asyncio.Protocol):
-    def __init__(self, fleet: Fleet, mute: bool) -> None:
-        self.fleet, self.mute = fleet, mute
+class BrokerProtocol(asyncio.Protocol):
+    def __init__(self, fleet: Fleet, responds: bool) -> None:
+        self.fleet, self.responds = fleet, responds
         self.buffer = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -76,34 +77,34 @@ class Talk(asyncio.Protocol):
             if len(self.buffer) < 4 + size:
                 break
             self.buffer = self.buffer[4 + size :]
-            if not self.mute:
+            if self.responds:
                 loop = asyncio.get_running_loop()
                 loop.call_later(self.fleet.delay, self.send, key, version, correlation_id)
 
     def send(self, key: int, version: int, correlation_id: int) -> None:
-        answer = self.fleet.answer(key, version)
-        head = struct.pack(">ii", len(answer) + 4, correlation_id)
-        self.transport.write(head + answer)
+        response = self.fleet.response(key, version)
+        head = struct.pack(">ii", len(response) + 4, correlation_id)
+        self.transport.write(head + response)
 
 
-async def start(count: int, delay: float, dead: int) -> tuple[Fleet, list[asyncio.Server]]:
-    """The fleet and its servers; the dead ones are the last."""
+async def start(count: int, delay: float, unreachable: int) -> tuple[Fleet, list[asyncio.Server]]:
+    """Start the brokers; the last ones are unreachable."""
     loop = asyncio.get_running_loop()
     fleet = Fleet([], delay)
     servers = []
     for number in range(count):
-        gone = number >= count - dead
-        mute = gone and number % 2 == 0
+        is_reachable = number < count - unreachable
+        accepts = is_reachable or number % 2 == 0
         server = await loop.create_server(
-            lambda mute=mute: Talk(fleet, mute), "127.0.0.1", 0, backlog=16
+            partial(BrokerProtocol, fleet, is_reachable), "127.0.0.1", 0, backlog=16
         )
         fleet.addresses.append(Address("127.0.0.1", server.sockets[0].getsockname()[1]))
-        if gone and not mute:
-            server.close()
-        else:
+        if accepts:
             servers.append(server)
+        else:
+            server.close()
     for key, (_, high) in RANGES.items():
-        fleet.answer(key, high)
+        fleet.response(key, high)
     return fleet, servers
 
 
@@ -111,9 +112,9 @@ async def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--delay", type=float, default=0.5)
-    parser.add_argument("--dead", type=int, default=10)
+    parser.add_argument("--unreachable", type=int, default=10)
     options = parser.parse_args()
-    fleet, servers = await start(options.count, options.delay, options.dead)
+    fleet, servers = await start(options.count, options.delay, options.unreachable)
     sys.stdout.write(f"{fleet.addresses[0]}\n")
     sys.stdout.flush()
     await asyncio.to_thread(sys.stdin.read)

@@ -15,22 +15,22 @@ from rollcall.errors import ConfigError
         ("SASL_SSL://b:9", ("b", 9)),
     ],
 )
-def test_an_address_is_host_and_port(text: str, address: tuple[str, int]) -> None:
+def test_address_parses_host_and_port(text: str, address: tuple[str, int]) -> None:
     assert Address.parse(text) == address
 
 
 @pytest.mark.parametrize("text", ["", "a:", "a:0", "a:65536", "a:b", "a b:1", "::1", "a:1:2", "/"])
-def test_what_is_no_address_is_refused(text: str) -> None:
+def test_address_rejects_invalid_text(text: str) -> None:
     with pytest.raises(ConfigError, match="is not an address"):
         Address.parse(text)
 
 
 @pytest.mark.parametrize("text", ["b:1", "[::1]:2"])
-def test_an_address_is_written_as_it_is_read(text: str) -> None:
+def test_address_is_formatted_as_it_was_parsed(text: str) -> None:
     assert str(Address.parse(text)) == text
 
 
-@pytest.mark.parametrize("nothing", ["", " , ", []])
-def test_there_must_be_somebody_to_ask(nothing: object) -> None:
-    with pytest.raises(ConfigError, match="no address to begin with"):
-        parse_bootstrap(nothing)  # type: ignore[arg-type]
+@pytest.mark.parametrize("empty", ["", " , ", []])
+def test_bootstrap_list_must_not_be_empty(empty: object) -> None:
+    with pytest.raises(ConfigError, match="no bootstrap address"):
+        parse_bootstrap(empty)  # type: ignore[arg-type]

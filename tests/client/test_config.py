@@ -8,7 +8,7 @@ from rollcall.client import ClientConfig, SaslConfig, TlsConfig
 from rollcall.errors import ConfigError
 
 
-def test_secrets_are_not_in_the_repr() -> None:
+def test_client_config_repr_has_no_secrets() -> None:
     config = ClientConfig(
         sasl=SaslConfig(mechanism="PLAIN", username="alice", password="sesame"),
         tls=TlsConfig(ca_pem="CAPEM", identity_pem="KEYPEM", key_password="hush"),
@@ -18,23 +18,23 @@ def test_secrets_are_not_in_the_repr() -> None:
     assert not any(secret in shown for secret in ("sesame", "KEYPEM", "hush"))
 
 
-def test_a_time_that_is_no_number_is_refused() -> None:
+def test_client_config_rejects_nan_as_a_timeout() -> None:
     with pytest.raises(ConfigError, match="broker_timeout is nan"):
         ClientConfig(broker_timeout=float("nan"))
 
 
 @pytest.mark.parametrize("name", ["request_timeout", "parallel", "rounds", "broker_timeout"])
-def test_numbers_must_be_above_0(name: str) -> None:
+def test_client_config_rejects_0(name: str) -> None:
     with pytest.raises(ConfigError, match=f"{name} is 0"):
         ClientConfig(**{name: 0})  # type: ignore[arg-type]
 
 
-def test_a_release_must_be_known() -> None:
+def test_client_config_rejects_an_unknown_release() -> None:
     with pytest.raises(UnknownReleaseError):
         ClientConfig(release="17.4")
 
 
-def test_what_is_to_be_avoided_must_be_an_api() -> None:
+def test_client_config_rejects_an_unknown_api_to_avoid() -> None:
     with pytest.raises(ConfigError, match="Metadatta"):
         ClientConfig(avoid={"Metadatta": frozenset({1})})
 
@@ -47,17 +47,17 @@ def test_what_is_to_be_avoided_must_be_an_api() -> None:
         {"mechanism": "PLAIN", "username": "a", "password": ""},
     ],
 )
-def test_sasl_settings_are_checked(settings: dict[str, str]) -> None:
+def test_sasl_config_rejects_invalid_settings(settings: dict[str, str]) -> None:
     with pytest.raises(ConfigError):
         SaslConfig(**settings)
 
 
-def test_a_key_needs_its_certificate() -> None:
-    with pytest.raises(ConfigError, match="key without a certificate"):
+def test_tls_config_rejects_a_key_without_a_certificate() -> None:
+    with pytest.raises(ConfigError, match="key is set without a certificate"):
         TlsConfig(key_file=Path("key.pem"))
 
 
-def test_files_that_are_no_certificates_are_told_without_their_content(tmp_path: Path) -> None:
+def test_tls_config_error_does_not_show_the_content_of_invalid_files(tmp_path: Path) -> None:
     path = tmp_path / "broken.pem"
     path.write_text("-----BEGIN NONSENSE sesame")
     for tls in (
@@ -71,7 +71,7 @@ def test_files_that_are_no_certificates_are_told_without_their_content(tmp_path:
         assert "sesame" not in str(caught.value)
 
 
-def test_text_for_openssl_leaves_no_file_behind(
+def test_tls_config_removes_the_temporary_file_with_the_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

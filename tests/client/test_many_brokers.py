@@ -1,4 +1,4 @@
-"""A roll call of a large cluster; how fast it is at 1,000 is for `make bench` to say."""
+"""Roll call of a cluster of 300 brokers; `bench/roll_call.py` measures 1,000."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def fleet() -> Iterator[Address]:
     command = [sys.executable, "-m", "tests.client.many_brokers"]
-    options = ["--count", "300", "--delay", "0.1", "--dead", "6"]
+    options = ["--count", "300", "--delay", "0.1", "--unreachable", "6"]
     with subprocess.Popen(
         [*command, *options], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -24,18 +24,18 @@ def fleet() -> Iterator[Address]:
         assert process.stdin is not None
         yield Address.parse(process.stdout.readline())
         process.stdin.close()
-        process.wait(timeout=10)
+        process.wait(timeout=60)
 
 
-async def test_885_2_hundreds_of_brokers_are_asked_at_once(fleet: Address) -> None:
-    config = ClientConfig(broker_timeout=6.0, api_versions_timeout=20.0)
+async def test_885_2_roll_call_queries_hundreds_of_brokers_in_parallel(fleet: Address) -> None:
+    config = ClientConfig(broker_timeout=20, api_versions_timeout=60)
     began = time.monotonic()
     async with AdminClient([fleet], config) as client:
         calls = await roll_call(client)
-    took = time.monotonic() - began
+    seconds = time.monotonic() - began
     assert len(calls.rows) == 300
     assert [row.failure for row in calls.missing].count(FailureKind.REFUSED) == 3
     assert [row.failure for row in calls.missing].count(FailureKind.NO_RESPONSE) == 3
     assert len(calls.missing) == 6
     assert calls.rows[7].start_time_ms == 1_700_000_000_007
-    assert took < 30  # one after another they would take a minute
+    assert seconds < 60  # one by one, the 3 that do not respond would take 60 s

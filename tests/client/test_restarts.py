@@ -1,4 +1,4 @@
-"""Waiting for restarts, on a small cluster whose start times the test moves."""
+"""Waiting for restarts, on a scripted cluster whose start times the test changes."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -11,87 +11,89 @@ from rollcall.client import AdminClient, ClientConfig, UnreachableError
 from rollcall.client.restarts import NoStartTimeError, RestartEvent, RestartProgress, watch_restarts
 from rollcall.protocol.conversation import ServerConversation
 from rollcall.protocol.headers import Request
-from tests.client.scripted import HANG_UP, ScriptedBroker, running
+from tests.client.scripted import CLOSE, ScriptedBroker, running
 
-CONFIG = ClientConfig(broker_timeout=5, backoff=0.01, backoff_max=0.02, rounds=1)
+CONFIG = ClientConfig(broker_timeout=60, backoff=0.01, backoff_max=0.02, rounds=1)
 BEFORE, AFTER = 1_700_000_000_000, 1_700_000_500_000
 
 
 @dataclass
 class Member(ScriptedBroker):
-    """Tells its own start time, and of the others what it has heard so far."""
+    """Reports the start times in `known`."""
 
-    heard: dict[int, int] = field(default_factory=dict)
+    known: dict[int, int] = field(default_factory=dict)
     is_up: bool = True
 
-    async def answer(self, request: Request, talk: ServerConversation, number: int) -> bytes | None:
-        return await super().answer(request, talk, number) if self.is_up else HANG_UP
+    async def respond(
+        self, request: Request, conversation: ServerConversation, number: int
+    ) -> bytes | None:
+        return await super().respond(request, conversation, number) if self.is_up else CLOSE
 
-    def everyone(self):  # type: ignore[no-untyped-def]
-        return [(i, a, rack, self.heard.get(i, 0)) for i, a, rack, _ in self.nodes]
+    def listed_nodes(self):  # type: ignore[no-untyped-def]
+        return [(i, a, rack, self.known.get(i, 0)) for i, a, rack, _ in self.nodes]
 
 
 @dataclass
-class Small:
+class SmallCluster:
     members: dict[int, Member]
 
-    def hear(self, broker: int, start: int, *listeners: int) -> None:
-        for number in listeners or self.members:
-            self.members[number].heard[broker] = start
+    def set_start(self, broker: int, start: int, *known_to: int) -> None:
+        for number in known_to or self.members:
+            self.members[number].known[broker] = start
 
     def down(self, broker: int) -> None:
         self.members[broker].is_up = False
-        self.members[broker].hang_up()
+        self.members[broker].close_connections()
 
     def up(self, broker: int, start: int) -> None:
         self.members[broker].is_up = True
-        self.hear(broker, start, broker)
+        self.set_start(broker, start, broker)
 
 
 @asynccontextmanager
-async def small(*starts: int) -> AsyncIterator[tuple[Small, AdminClient]]:
+async def small_cluster(*starts: int) -> AsyncIterator[tuple[SmallCluster, AdminClient]]:
     members = [Member(id=i) for i in range(1, len(starts) + 1)]
     async with running(*members) as addresses:
         for member in members:
             member.nodes = [(m.id, m.address, None, 0) for m in members]
-            member.heard = dict(enumerate(starts, start=1))
+            member.known = dict(enumerate(starts, start=1))
         async with AdminClient(addresses, CONFIG) as client:
-            yield Small({m.id: m for m in members}), client
+            yield SmallCluster({m.id: m for m in members}), client
 
 
 async def watch(
     client: AdminClient,
     brokers: list[int] | None,
-    *acts: Callable[[], object],
+    *actions: Callable[[], object],
     after: int | None = None,
-    seconds: float = 20.0,
+    seconds: float = 60.0,
 ) -> list[tuple[int, RestartEvent]]:
-    """What is told, with the next act done after each time that something new was told."""
-    told: list[RestartProgress] = []
-    remaining = list(acts)
+    """Events, with the next action run after each event of a broker that is not back."""
+    seen: list[RestartProgress] = []
+    remaining = list(actions)
     async with asyncio.timeout(seconds):
         async with aclosing(watch_restarts(client, brokers, after=after, poll=0.02)) as progress:
-            async for one in progress:
-                told.append(one)
-                if remaining and one.event in (
+            async for step in progress:
+                seen.append(step)
+                if remaining and step.event in (
                     RestartEvent.DOWN,
                     RestartEvent.RESTARTED,
                     RestartEvent.WAITING,
                 ):
                     remaining.pop(0)()
-    return [(one.broker, one.event) for one in told]
+    return [(step.broker, step.event) for step in seen]
 
 
-async def test_536_5_a_broker_has_restarted_when_it_says_so_and_the_others_agree() -> None:
-    async with small(BEFORE, BEFORE, BEFORE) as (cluster, client):
-        told = await watch(
+async def test_536_5_broker_is_back_when_it_reports_a_new_start_time_and_the_others_agree() -> None:
+    async with small_cluster(BEFORE, BEFORE, BEFORE) as (cluster, client):
+        events = await watch(
             client,
             [2],
             lambda: cluster.down(2),
             lambda: cluster.up(2, AFTER),
-            lambda: cluster.hear(2, AFTER),
+            lambda: cluster.set_start(2, AFTER),
         )
-    assert told == [
+    assert events == [
         (2, RestartEvent.WAITING),
         (2, RestartEvent.DOWN),
         (2, RestartEvent.RESTARTED),
@@ -99,37 +101,36 @@ async def test_536_5_a_broker_has_restarted_when_it_says_so_and_the_others_agree
     ]
 
 
-async def test_536_5_it_is_not_back_before_every_other_broker_knows() -> None:
-    async with small(BEFORE, BEFORE, BEFORE) as (cluster, client):
-        cluster.hear(2, AFTER, 2, 1)  # 3 has not heard
+async def test_536_5_broker_is_not_back_before_every_other_broker_reports_its_start_time() -> None:
+    async with small_cluster(BEFORE, BEFORE, BEFORE) as (cluster, client):
+        cluster.set_start(2, AFTER, 2, 1)  # not to 3
         with pytest.raises(TimeoutError):
             await watch(client, [2], after=BEFORE, seconds=0.3)
-        cluster.hear(2, AFTER)
+        cluster.set_start(2, AFTER)
         assert (await watch(client, [2], after=BEFORE))[-1] == (2, RestartEvent.BACK)
 
 
-async def test_536_5_the_word_of_the_others_alone_is_not_enough() -> None:
-    async with small(BEFORE, BEFORE) as (cluster, client):
-        cluster.hear(2, AFTER, 1)
+async def test_536_5_start_time_reported_by_others_only_is_not_a_restart() -> None:
+    async with small_cluster(BEFORE, BEFORE) as (cluster, client):
+        cluster.set_start(2, AFTER, 1)
         with pytest.raises(TimeoutError):
             await watch(client, [2], seconds=0.3)
 
 
-async def test_536_5_a_restart_too_quick_to_be_seen_down_counts() -> None:
-    async with small(BEFORE, BEFORE) as (cluster, client):
-        told = await watch(client, [1], lambda: cluster.hear(1, AFTER))
-    assert [event for _, event in told] == [
+async def test_536_5_restart_between_two_polls_is_detected() -> None:
+    async with small_cluster(BEFORE, BEFORE) as (cluster, client):
+        events = await watch(client, [1], lambda: cluster.set_start(1, AFTER))
+    assert [event for _, event in events] == [
         RestartEvent.WAITING,
         RestartEvent.RESTARTED,
         RestartEvent.BACK,
     ]
 
 
-async def test_536_5_a_lower_start_time_is_a_restart_and_a_warning() -> None:
-    async with small(AFTER, AFTER) as (cluster, client):
-        told = await watch(client, [1], lambda: cluster.hear(1, BEFORE))
-    events = [event for _, event in told]
-    assert events == [
+async def test_536_5_lower_start_time_is_a_restart_with_a_warning() -> None:
+    async with small_cluster(AFTER, AFTER) as (cluster, client):
+        events = await watch(client, [1], lambda: cluster.set_start(1, BEFORE))
+    assert [event for _, event in events] == [
         RestartEvent.WAITING,
         RestartEvent.RESTARTED,
         RestartEvent.CLOCK_WENT_BACK,
@@ -137,74 +138,80 @@ async def test_536_5_a_lower_start_time_is_a_restart_and_a_warning() -> None:
     ]
 
 
-async def test_536_5_a_time_can_be_given_for_a_restart_that_was_missed() -> None:
-    async with small(AFTER, BEFORE) as (_, client):
-        told = await watch(client, [1], after=BEFORE)
-    assert [event for _, event in told] == [
+async def test_536_5_after_detects_a_restart_before_the_waiting() -> None:
+    async with small_cluster(AFTER, BEFORE) as (_, client):
+        events = await watch(client, [1], after=BEFORE)
+    assert [event for _, event in events] == [
         RestartEvent.WAITING,
         RestartEvent.RESTARTED,
         RestartEvent.BACK,
     ]
 
 
-async def test_536_5_a_broker_that_started_before_that_time_has_not_restarted_yet() -> None:
-    async with small(BEFORE, BEFORE) as (cluster, client):
+async def test_536_5_broker_that_started_before_the_given_time_has_not_restarted_yet() -> None:
+    async with small_cluster(BEFORE, BEFORE) as (cluster, client):
         with pytest.raises(TimeoutError):
             await watch(client, [1], after=BEFORE + 1000, seconds=0.3)
-        told = await watch(client, [1], lambda: cluster.hear(1, AFTER), after=BEFORE + 1000)
-    assert told[-1] == (1, RestartEvent.BACK)
+        events = await watch(client, [1], lambda: cluster.set_start(1, AFTER), after=BEFORE + 1000)
+    assert events[-1] == (1, RestartEvent.BACK)
 
 
-async def test_536_5_restarted_with_a_clock_behind_the_given_time_is_a_warning() -> None:
-    async with small(BEFORE, BEFORE) as (cluster, client):
-        told = await watch(client, [1], lambda: cluster.hear(1, BEFORE + 5), after=AFTER)
-    assert (1, RestartEvent.CLOCK_WENT_BACK) in told
-    assert told[-1] == (1, RestartEvent.BACK)
+async def test_536_5_restart_with_a_clock_behind_the_given_time_is_a_warning() -> None:
+    async with small_cluster(BEFORE, BEFORE) as (cluster, client):
+        events = await watch(client, [1], lambda: cluster.set_start(1, BEFORE + 5), after=AFTER)
+    assert (1, RestartEvent.CLOCK_WENT_BACK) in events
+    assert events[-1] == (1, RestartEvent.BACK)
 
 
-async def test_536_5_the_whole_cluster_one_after_another() -> None:
-    async with small(BEFORE, BEFORE, BEFORE) as (cluster, client):
-        told: list[RestartProgress] = []
+async def test_536_5_whole_cluster_restarts_one_broker_after_another() -> None:
+    async with small_cluster(BEFORE, BEFORE, BEFORE) as (cluster, client):
+        seen: list[RestartProgress] = []
         cluster.down(1)
-        cluster.hear(1, BEFORE)
-        async with asyncio.timeout(20):
-            async for one in watch_restarts(client, poll=0.02):
-                told.append(one)
-                if one.event is RestartEvent.DOWN:
-                    cluster.up(one.broker, AFTER + one.broker)
-                elif one.event is RestartEvent.RESTARTED:
-                    cluster.hear(one.broker, AFTER + one.broker)
-                elif one.event is RestartEvent.BACK and one.broker < 3:
-                    cluster.down(one.broker + 1)
-    assert [one.broker for one in told if one.event is RestartEvent.BACK] == [1, 2, 3]
-    assert [(one.back, one.of) for one in told if one.event is RestartEvent.BACK] == [
+        cluster.set_start(1, BEFORE)
+        async with asyncio.timeout(60):
+            async for progress in watch_restarts(client, poll=0.02):
+                seen.append(progress)
+                if progress.event is RestartEvent.DOWN:
+                    cluster.up(progress.broker, AFTER + progress.broker)
+                elif progress.event is RestartEvent.RESTARTED:
+                    cluster.set_start(progress.broker, AFTER + progress.broker)
+                elif progress.event is RestartEvent.BACK and progress.broker < 3:
+                    cluster.down(progress.broker + 1)
+    assert [progress.broker for progress in seen if progress.event is RestartEvent.BACK] == [
+        1,
+        2,
+        3,
+    ]
+    assert [
+        (progress.back, progress.of) for progress in seen if progress.event is RestartEvent.BACK
+    ] == [
         (1, 3),
         (2, 3),
         (3, 3),
     ]
-    assert RestartEvent.DOWN_TOGETHER not in {one.event for one in told}
+    assert RestartEvent.DOWN_TOGETHER not in {progress.event for progress in seen}
 
 
-async def test_536_5_two_that_are_down_together_are_told_once() -> None:
-    async with small(BEFORE, BEFORE, BEFORE) as (cluster, client):
+async def test_536_5_brokers_down_at_the_same_time_are_reported_once() -> None:
+    async with small_cluster(BEFORE, BEFORE, BEFORE) as (cluster, client):
         cluster.down(1)
         cluster.down(2)
-        told: list[tuple[int, RestartEvent]] = []
+        events: list[tuple[int, RestartEvent]] = []
 
-        async def listen() -> None:
-            async for one in watch_restarts(client, poll=0.02):
-                told.append((one.broker, one.event))
+        async def collect() -> None:
+            async for progress in watch_restarts(client, poll=0.02):
+                events.append((progress.broker, progress.event))
 
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(listen(), 2)
-    assert told.count((1, RestartEvent.DOWN_TOGETHER)) == 1
-    assert told.count((2, RestartEvent.DOWN_TOGETHER)) == 1
+            await asyncio.wait_for(collect(), 2)
+    assert events.count((1, RestartEvent.DOWN_TOGETHER)) == 1
+    assert events.count((2, RestartEvent.DOWN_TOGETHER)) == 1
 
 
-async def test_536_5_the_only_broker_of_a_cluster_can_be_waited_for() -> None:
-    async with small(BEFORE) as (cluster, client):
-        told = await watch(client, [1], lambda: cluster.down(1), lambda: cluster.up(1, AFTER))
-    assert told == [
+async def test_536_5_restart_of_the_only_broker_is_detected() -> None:
+    async with small_cluster(BEFORE) as (cluster, client):
+        events = await watch(client, [1], lambda: cluster.down(1), lambda: cluster.up(1, AFTER))
+    assert events == [
         (1, RestartEvent.WAITING),
         (1, RestartEvent.DOWN),
         (1, RestartEvent.RESTARTED),
@@ -212,30 +219,32 @@ async def test_536_5_the_only_broker_of_a_cluster_can_be_waited_for() -> None:
     ]
 
 
-async def test_536_5_a_broker_without_start_time_ends_it_at_once() -> None:
-    async with small(BEFORE, 0) as (_, client):
-        with pytest.raises(NoStartTimeError, match=r"broker 2 at .* tells no start time"):
+async def test_536_5_broker_without_a_start_time_is_an_error() -> None:
+    async with small_cluster(BEFORE, 0) as (_, client):
+        with pytest.raises(
+            NoStartTimeError, match=r"broker 2 at .* does not report its start time"
+        ):
             await watch(client, [2])
 
 
-async def test_536_5_another_broker_without_start_times_has_no_say() -> None:
-    async with small(AFTER, 0) as (cluster, client):
-        cluster.members[2].heard = {}
+async def test_536_5_other_brokers_without_start_times_are_ignored() -> None:
+    async with small_cluster(AFTER, 0) as (cluster, client):
+        cluster.members[2].known = {}
         assert (await watch(client, [1], after=BEFORE))[-1] == (1, RestartEvent.BACK)
 
 
-async def test_536_5_down_at_the_beginning_the_others_know_when_it_had_started() -> None:
-    async with small(BEFORE, BEFORE) as (cluster, client):
+async def test_536_5_start_time_of_a_broker_that_is_down_comes_from_the_others() -> None:
+    async with small_cluster(BEFORE, BEFORE) as (cluster, client):
         cluster.down(2)
-        told = await watch(client, [2], lambda: None, lambda: cluster.up(2, AFTER),
-                           lambda: cluster.hear(2, AFTER))  # fmt: skip
-    assert told[0] == (2, RestartEvent.WAITING)
-    assert told[-1] == (2, RestartEvent.BACK)
+        events = await watch(client, [2], lambda: None, lambda: cluster.up(2, AFTER),
+                           lambda: cluster.set_start(2, AFTER))  # fmt: skip
+    assert events[0] == (2, RestartEvent.WAITING)
+    assert events[-1] == (2, RestartEvent.BACK)
 
 
-async def test_536_5_a_broker_nobody_knows_is_an_error_unless_a_time_is_given() -> None:
-    async with small(BEFORE) as (_, client):
-        with pytest.raises(UnreachableError, match="there is no broker 9: the cluster has 1"):
+async def test_536_5_unknown_broker_is_an_error_unless_after_is_given() -> None:
+    async with small_cluster(BEFORE) as (_, client):
+        with pytest.raises(UnreachableError, match="broker 9 does not exist: the cluster has 1"):
             await watch(client, [9])
         with pytest.raises(TimeoutError):
             await watch(client, [9], after=BEFORE, seconds=0.2)

@@ -2,7 +2,7 @@ import pytest
 
 from rollcall.catalog import Range
 from rollcall.client.errors import UnsupportedError
-from rollcall.client.versions import Choice, choose_version
+from rollcall.client.versions import choose_version
 from rollcall.protocol.dialects import ApiSpec, dialect
 from rollcall.protocol.schema_parser import parse_message
 from rollcall.protocol.versions import VersionRange
@@ -13,15 +13,17 @@ METADATA = dialect("released").apis[3]
 def api(versions: str, deprecated: str = "none") -> ApiSpec:
     common = {"apiKey": 99, "validVersions": versions, "fields": []}
     request = parse_message(
-        {"name": "AskRequest", "type": "request", "deprecatedVersions": deprecated, **common}
+        {"name": "ExampleRequest", "type": "request", "deprecatedVersions": deprecated, **common}
     )
-    return ApiSpec(99, "Ask", request, parse_message({"name": "R", "type": "response", **common}))
+    return ApiSpec(
+        99, "Example", request, parse_message({"name": "R", "type": "response", **common})
+    )
 
 
 @pytest.mark.parametrize(
     ("offered", "chosen"), [((0, 13), 13), ((0, 99), 13), ((2, 5), 5), ((13, 20), 13), ((0, 0), 0)]
 )
-def test_35_6_the_highest_version_of_both_sides_is_used(
+def test_35_6_choose_version_takes_the_highest_common_version(
     offered: tuple[int, int], chosen: int
 ) -> None:
     assert choose_version(METADATA, Range(*offered), "b:1") == chosen
@@ -35,20 +37,20 @@ def test_35_6_the_highest_version_of_both_sides_is_used(
         ("5", {4}, (0, 5), 3),
         ("none", {5}, (0, 5), 4),
         ("none", {3, 5}, (3, 5), 4),
-        ("5", set(), (5, 9), 5),  # nothing else is common
+        ("5", set(), (5, 9), 5),  # the only common version
         ("none", {5}, (5, 5), 5),
-        ("5", {4}, (4, 5), 5),  # what we were told to avoid counts for more than a mark
+        ("5", {4}, (4, 5), 5),  # the setting takes precedence over the deprecation
         ("4-5", {5}, (4, 5), 4),
     ],
 )
-def test_35_8_deprecated_and_named_versions_are_avoided_while_another_is_common(
+def test_35_8_choose_version_avoids_deprecated_and_configured_versions_while_another_is_common(
     deprecated: str, avoid: set[int], offered: tuple[int, int], chosen: int
 ) -> None:
-    choice = Choice(avoid=avoid)
-    assert choose_version(api("0-5", deprecated), Range(*offered), "b:1", choice) == chosen
+    example = api("0-5", deprecated)
+    assert choose_version(example, Range(*offered), "b:1", avoid=avoid) == chosen
 
 
-def test_35_8_the_marks_of_our_own_schemas_are_heeded() -> None:
+def test_35_8_choose_version_avoids_versions_deprecated_in_the_bundled_schemas() -> None:
     produce = dialect("released").apis[0]
     assert 2 in produce.request.deprecated
     assert choose_version(produce, Range(0, 3), "b:1") == 3
@@ -56,25 +58,25 @@ def test_35_8_the_marks_of_our_own_schemas_are_heeded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("offered", "told"),
+    ("offered", "theirs"),
     [
-        (Range(14, 15), "it has versions 14 to 15"),
-        (Range(5, 2), "it has versions 5 to 2"),
-        (None, "it does not have it"),
+        (Range(14, 15), "versions 14 to 15"),
+        (Range(5, 2), "versions 5 to 2"),
+        (None, "no version of it"),
     ],
 )
-def test_35_9_nothing_in_common_is_an_error_with_both_ranges(
-    offered: Range | None, told: str
+def test_35_9_no_common_version_is_an_error_with_both_ranges(
+    offered: Range | None, theirs: str
 ) -> None:
     with pytest.raises(UnsupportedError) as caught:
         choose_version(METADATA, offered, "b:1")
     assert caught.value.message == (
-        f"Metadata cannot be asked of b:1: {told}, rollcall has 0 to 13"
+        f"no common version of Metadata: b:1 supports {theirs}, rollcall 0 to 13"
     )
 
 
-def test_versions_may_be_limited_to_those_that_will_do() -> None:
-    choice = Choice(among=VersionRange(8, 10))
-    assert choose_version(METADATA, Range(0, 13), "b:1", choice) == 10
-    with pytest.raises(UnsupportedError, match="of which 8-10 would do"):
-        choose_version(METADATA, Range(0, 7), "b:1", choice)
+def test_choose_version_can_be_limited_to_a_range() -> None:
+    among = VersionRange(8, 10)
+    assert choose_version(METADATA, Range(0, 13), "b:1", among=among) == 10
+    with pytest.raises(UnsupportedError, match="of which 8-10 can be used here"):
+        choose_version(METADATA, Range(0, 7), "b:1", among=among)

@@ -15,7 +15,7 @@ from rollcall.catalog import Mode, Provenance, differences, listed_ranges, relea
 from rollcall.client import (
     Address,
     AdminClient,
-    ApiVersionsReply,
+    ApiVersionsOutcome,
     AuthenticationError,
     ClientConfig,
     FailureKind,
@@ -120,23 +120,23 @@ async def test_700_4_broker_without_operations_is_an_error(kafka_0_9: Cluster) -
 
 
 @pytest.mark.parametrize(
-    ("name", "reply", "lines"),
+    ("name", "outcome", "lines"),
     [
-        ("kafka_0_8", ApiVersionsReply.CLOSED, {"0.8.0", "0.8.1", "0.8.2"}),
-        ("kafka_0_9", ApiVersionsReply.SILENT, {"0.9"}),
+        ("kafka_0_8", ApiVersionsOutcome.CLOSED, {"0.8.0", "0.8.1", "0.8.2"}),
+        ("kafka_0_9", ApiVersionsOutcome.TIMED_OUT, {"0.9"}),
     ],
 )
-async def test_35_10_brokers_before_0_10_are_queried_with_metadata_0(
-    name: str, reply: ApiVersionsReply, lines: set[str], request: pytest.FixtureRequest
+async def test_35_10_brokers_before_0_10_are_asked_with_metadata_0(
+    name: str, outcome: ApiVersionsOutcome, lines: set[str], request: pytest.FixtureRequest
 ) -> None:
     cluster: Cluster = request.getfixturevalue(name)
     [row] = (await call(cluster)).rows
     assert row.answered
     assert row.node.address == cluster.bootstrap[0]
     assert row.versions is not None
-    assert row.versions.reply is reply
-    assert row.identity.inference is not None
-    assert set(row.identity.inference.lines) == lines
+    assert row.versions.outcome is outcome
+    assert row.identity.guess is not None
+    assert set(row.identity.guess.lines) == lines
 
 
 async def test_35_10_release_from_the_settings_is_used(kafka_0_9: Cluster) -> None:

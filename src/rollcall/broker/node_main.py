@@ -17,7 +17,7 @@ import uvloop
 
 from rollcall.broker.node import BrokerNode
 from rollcall.broker.node_config import NodeConfig
-from rollcall.client.open_files import raise_open_file_limit
+from rollcall.client import raise_open_file_limit
 from rollcall.errors import RollcallError
 
 _LOG_FORM = "[%(asctime)s] %(levelname)s %(message)s (%(name)s)"

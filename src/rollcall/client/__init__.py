@@ -1,31 +1,30 @@
-"""WE ASK. One connection, negotiation, AdminClient, the roll call of all brokers.
+"""asyncio admin client for Kafka: one broker, a cluster, or a roll call of all brokers.
 
-What it is: the client's side of the proposals, on the caller's asyncio loop. It speaks to any Kafka
-from 0.8 on and to our own brokers in both dialects, and gives the same values for all of them,
-each with how it is known.
-What it is not: there are no producers and no consumers here. Nothing is printed and no settings are
-looked for: a `ClientConfig` is handed in, the values that come out are shown elsewhere.
+It supports Kafka from 0.8 on and the embedded cluster in both dialects, and returns the same values
+for all of them, each with its provenance.
 
-In reading order:
+It does not produce or consume records, print, or look for settings: the caller passes a
+`ClientConfig` and displays the results.
 
-    errors          why there is no answer
-    addresses       where brokers listen
-    config          what a client is told
-    versions        which version to ask in
-    wire            the edge that awaits: bytes of one connection
-    dialing         getting through to an address
-    negotiation     the first words: versions, dialect, our name
-    authentication  SASL
-    connection      all of that together, and brokers too old for it
-    questions       asking about a cluster, through either API
-    cluster         what came back, as values
-    memory          answers that were read before
-    open_files      room for many connections
-    admin           AdminClient: one connection per broker
-    roll_call       every broker asked at once
-    restarts        waiting until brokers have restarted
+Modules in reading order:
 
-A cluster and its brokers, in six lines:
+    errors            why a broker could not be queried
+    addresses         host:port and bootstrap lists
+    config            timeouts, TLS and SASL settings
+    versions          API versions of a broker, choice of a version
+    transport         asyncio protocol: requests and responses of one connection
+    connect           opening TCP and TLS connections
+    negotiation       ApiVersions
+    authentication    SASL
+    connection        all of these together, and brokers without ApiVersions
+    cluster_requests  DescribeCluster and Metadata
+    cluster           their responses as one description
+    response_cache    decoded responses
+    admin             AdminClient: one connection per broker
+    roll_call         all brokers in parallel
+    restarts          waiting for restarts
+
+Example:
 
     async with AdminClient("broker1:9092") as client:
         cluster = await client.describe_cluster()
@@ -40,6 +39,7 @@ from rollcall.client.admin import AdminClient
 from rollcall.client.cluster import ClusterDescription, Node
 from rollcall.client.cluster_requests import ClusterResponses, Via
 from rollcall.client.config import ClientConfig, SaslConfig, TlsConfig
+from rollcall.client.connect import raise_open_file_limit
 from rollcall.client.connection import Connection, open_connection
 from rollcall.client.errors import (
     AuthenticationError,
@@ -53,13 +53,19 @@ from rollcall.client.errors import (
     UnreachableError,
     UnsupportedError,
 )
+from rollcall.client.restarts import (
+    NoStartTimeError,
+    RestartEvent,
+    RestartProgress,
+    watch_restarts,
+)
 from rollcall.client.roll_call import BrokerRow, RollCall, infer_release, roll_call
-from rollcall.client.versions import ApiVersionsReply, BrokerVersions, choose_version
+from rollcall.client.versions import ApiVersionsOutcome, BrokerVersions, choose_version
 
 __all__ = [
     "Address",
     "AdminClient",
-    "ApiVersionsReply",
+    "ApiVersionsOutcome",
     "AuthenticationError",
     "BrokerError",
     "BrokerRow",
@@ -73,8 +79,11 @@ __all__ = [
     "ConnectionRefusedByBrokerError",
     "FailureKind",
     "InvalidResponseError",
+    "NoStartTimeError",
     "Node",
     "RequestTimeoutError",
+    "RestartEvent",
+    "RestartProgress",
     "RollCall",
     "SaslConfig",
     "TlsConfig",
@@ -85,5 +94,7 @@ __all__ = [
     "infer_release",
     "open_connection",
     "parse_bootstrap",
+    "raise_open_file_limit",
     "roll_call",
+    "watch_restarts",
 ]

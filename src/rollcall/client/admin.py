@@ -1,8 +1,7 @@
-"""AdminClient: a cluster to ask, through one connection per broker.
+"""AdminClient: queries a cluster through one connection per broker.
 
-It begins with the addresses it was given, remembers the brokers that answers name, and goes on with
-any of them. A connection that broke is opened again when it is next needed, with a pause that grows
-with every failure; what the broker can do is asked anew each time (35.6).
+It starts with the bootstrap addresses and remembers the brokers that responses list. A broken
+connection is opened again when it is next needed, after a pause that grows with every failure.
 """
 
 from __future__ import annotations
@@ -21,28 +20,27 @@ from rollcall.client.cluster import ClusterDescription, description_of
 from rollcall.client.cluster_requests import ClusterResponses, query_cluster
 from rollcall.client.config import ClientConfig
 from rollcall.client.connection import Connection, open_connection
-from rollcall.client.errors import (
-    ClientError,
-    ConnectionLostError,
-    RequestTimeoutError,
-    UnreachableError,
-)
+from rollcall.client.errors import ClientError, ConnectionLostError, UnreachableError
 from rollcall.client.response_cache import ResponseCache
 
-OTHERS_TRIED = 8
-"""One after another: in a large cluster that is gone, trying all of them would take hours."""
+MAX_LEARNED_ADDRESSES = 8
+"""Addresses outside the bootstrap list that are tried: all of a large cluster would take hours."""
 HEAD_START = 0.25
-"""Seconds before the next of those we began with is asked too: a mute one delays nobody."""
+"""Seconds before the next bootstrap address is tried in parallel with one that does not respond."""
 
 
 @dataclass(eq=False)
-class _Line:
-    """The way to one address."""
+class _Peer:
+    """Connection to one address, and when the next attempt is due."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     connection: Connection | None = None
     failures: int = 0
     not_before: float = 0.0
+
+    @property
+    def is_open(self) -> bool:
+        return self.connection is not None and self.connection.is_open
 
 
 class AdminClient:
@@ -52,11 +50,11 @@ class AdminClient:
         self.bootstrap = parse_bootstrap(bootstrap)
         self.config = config or ClientConfig()
         self._context = self.config.tls.context() if self.config.tls else None
-        self._memory = ResponseCache()
-        self._lines: dict[Address, _Line] = {}
-        self._known: tuple[Address, ...] = ()
+        self._response_cache = ResponseCache()
+        self._peers: dict[Address, _Peer] = {}
+        self._learned: tuple[Address, ...] = ()
         self.failures: Mapping[Address, ClientError] = {}
-        """Who could not tell of the cluster when it was last asked for, and why."""
+        """Addresses that failed during the last `describe_cluster`."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -67,116 +65,114 @@ class AdminClient:
     async def describe_cluster(
         self, include_authorized_operations: bool = False, *, include_fenced: bool = False
     ) -> ClusterDescription:
-        """The cluster as the first broker that answers sees it."""
+        """The cluster as described by the first broker that responds."""
         self.failures = failures = dict[Address, ClientError]()
-        for number in range(self.config.rounds):
-            if number:
-                await asyncio.sleep(self._pause(number))
-            ask = partial(
-                self.query_broker, operations=include_authorized_operations, fenced=include_fenced
-            )
-            told = await self._first_answer(ask, failures)
-            if told is not None:
-                description = description_of(told)
-                self._known = tuple(node.address for node in description.nodes)
+        query = partial(
+            self.query_broker, operations=include_authorized_operations, fenced=include_fenced
+        )
+        for attempt in range(self.config.rounds):
+            if attempt:
+                await asyncio.sleep(self._pause(attempt))
+            responses = await self._first_success(query, failures)
+            if responses is not None:
+                description = description_of(responses)
+                self._learned = tuple(node.address for node in description.nodes)
                 return description
-            if not any(map(_may_pass, failures.values())):
+            if not any(map(_is_retriable, failures.values())):
                 break
-        raise _nobody(failures)
+        raise _no_broker_error(failures)
 
-    async def _first_answer(
+    async def _first_success(
         self,
-        ask: Callable[[Address], Coroutine[Any, Any, ClusterResponses]],
+        query: Callable[[Address], Coroutine[Any, Any, ClusterResponses]],
         failures: dict[Address, ClientError],
     ) -> ClusterResponses | None:
-        """One more is asked whenever one has failed, or one we began with is late."""
-        waiting, asked = deque(self._candidates()), dict[asyncio.Task[ClusterResponses], Address]()
+        """Try the next address when one has failed, or when a bootstrap address is slow."""
+        waiting = deque(self._candidates())
+        tasks = dict[asyncio.Task[ClusterResponses], Address]()
         try:
-            while waiting or asked:
+            while waiting or tasks:
                 if waiting:
                     address = waiting.popleft()
-                    asked[asyncio.create_task(ask(address))] = address
-                patience = HEAD_START if waiting and waiting[0] in self.bootstrap else None
-                done, _ = await asyncio.wait(asked, timeout=patience, return_when=FIRST_COMPLETED)
+                    tasks[asyncio.create_task(query(address))] = address
+                timeout = HEAD_START if waiting and waiting[0] in self.bootstrap else None
+                done, _ = await asyncio.wait(tasks, timeout=timeout, return_when=FIRST_COMPLETED)
                 for task in done:
                     try:
                         return task.result()
                     except ClientError as error:
-                        failures[asked.pop(task)] = error
+                        failures[tasks.pop(task)] = error
             return None
         finally:
-            for task in asked:
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def query_broker(
         self, address: Address, *, operations: bool = False, fenced: bool = False
     ) -> ClusterResponses:
-        """What the broker at this address tells about the cluster."""
+        """Query the broker at this address about itself and the cluster."""
         connection = await self.connection(address)
         try:
             return await query_cluster(connection, operations=operations, fenced=fenced)
-        except ConnectionLostError:  # it may have been closed long ago, and we did not hear of it
+        except ConnectionLostError:  # an idle connection may have been closed unnoticed
             connection = await self.connection(address)
             return await query_cluster(connection, operations=operations, fenced=fenced)
 
     async def connection(self, address: Address) -> Connection:
-        """The connection to this address: the one there is, or a new one."""
-        line = self._lines.setdefault(address, _Line())
-        async with line.lock:
-            if line.connection is not None and line.connection.is_open:
-                return line.connection
-            line.connection = None
+        """The open connection to this address, or a new one."""
+        peer = self._peers.setdefault(address, _Peer())
+        async with peer.lock:
+            if peer.connection is not None and peer.is_open:
+                return peer.connection
+            peer.connection = None
             loop = asyncio.get_running_loop()
-            await asyncio.sleep(max(0.0, line.not_before - loop.time()))
+            await asyncio.sleep(max(0.0, peer.not_before - loop.time()))
             try:
-                line.connection = await open_connection(
-                    address, self.config, self._context, self._memory.decode
+                peer.connection = await open_connection(
+                    address, self.config, self._context, self._response_cache.decode
                 )
             except BaseException:
-                line.failures += 1
-                line.not_before = loop.time() + self._pause(line.failures)
+                peer.failures += 1
+                peer.not_before = loop.time() + self._pause(peer.failures)
                 raise
-            line.failures, line.not_before = 0, 0.0
-            return line.connection
+            peer.failures, peer.not_before = 0, 0.0
+            return peer.connection
 
     async def release(self, address: Address) -> None:
         """Close the connection to this address, if there is one."""
-        line = self._lines.get(address)
-        if line is not None and line.connection is not None:
-            connection, line.connection = line.connection, None
+        peer = self._peers.get(address)
+        if peer is not None and peer.connection is not None:
+            connection, peer.connection = peer.connection, None
             await connection.close()
 
     async def close(self) -> None:
-        lines, self._lines = list(self._lines.values()), {}
-        await asyncio.gather(*(line.connection.close() for line in lines if line.connection))
+        peers, self._peers = list(self._peers.values()), {}
+        await asyncio.gather(*(peer.connection.close() for peer in peers if peer.connection))
 
     def _candidates(self) -> list[Address]:
-        """Those with an open connection first, then where we began, then some we heard of."""
-        others = [address for address in self._known if address not in self.bootstrap]
-        others.sort(key=lambda address: not self._is_open(address))
-        everyone = [*self.bootstrap, *others[:OTHERS_TRIED]]
-        return sorted(everyone, key=lambda address: not self._is_open(address))
+        """Addresses to try: open connections first, then bootstrap, then learned ones."""
+        learned = [address for address in self._learned if address not in self.bootstrap]
+        learned.sort(key=self._is_not_open)
+        return sorted([*self.bootstrap, *learned[:MAX_LEARNED_ADDRESSES]], key=self._is_not_open)
 
-    def _is_open(self, address: Address) -> bool:
-        line = self._lines.get(address)
-        return line is not None and line.connection is not None and line.connection.is_open
+    def _is_not_open(self, address: Address) -> bool:
+        return address not in self._peers or not self._peers[address].is_open
 
     def _pause(self, failures: int) -> float:
         pause: float = self.config.backoff * 2 ** min(failures - 1, 30)
-        return min(pause, self.config.backoff_max) * random.uniform(0.8, 1.2)  # noqa: S311 - so that clients do not come together
+        jitter = random.uniform(0.8, 1.2)  # noqa: S311 - so that clients do not retry together
+        return min(pause, self.config.backoff_max) * jitter
 
 
-def _may_pass(error: ClientError) -> bool:
-    """Whether trying again can help: a broker that answered, or never does, has decided."""
-    if isinstance(error, RequestTimeoutError):
-        return False
+def _is_retriable(error: ClientError) -> bool:
+    """Whether another attempt can help: not after a response or a timeout."""
     return isinstance(error, UnreachableError | ConnectionLostError)
 
 
-def _nobody(failures: dict[Address, ClientError]) -> ClientError:
-    if len(failures) == 1:
-        return next(iter(failures.values()))
-    reasons = "; ".join(error.message for error in failures.values())
+def _no_broker_error(failures: dict[Address, ClientError]) -> ClientError:
     first = next(iter(failures.values()))
-    return UnreachableError(f"no broker could be asked: {reasons}", hint=first.hint)
+    if len(failures) == 1:
+        return first
+    reasons = "; ".join(error.message for error in failures.values())
+    return UnreachableError(f"no broker could be queried: {reasons}", hint=first.hint)

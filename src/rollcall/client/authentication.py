@@ -1,7 +1,7 @@
-"""SASL on a connection: the tokens of `protocol.sasl`, carried by Kafka's requests.
+"""SASL authentication: sends the tokens of `protocol.sasl` in Kafka requests.
 
-From Kafka 1.0 on a token is the body of a SaslAuthenticate; before, SaslHandshake 0 was followed by
-bare tokens. Deriving a SCRAM key takes milliseconds: it is done off the loop.
+From Kafka 1.0 on a token is the body of a SaslAuthenticate request. Before, SaslHandshake 0 was
+followed by frames that hold only the token.
 """
 
 from __future__ import annotations
@@ -20,48 +20,51 @@ from rollcall.client.versions import (
 from rollcall.protocol.error_codes import Errors, error_code
 from rollcall.protocol.sasl import AuthenticationFailed, SaslClient, new_client
 
+CREDENTIALS_HINT = "check the username, the password and the mechanism"
+
 
 async def authenticate(
     transport: ClientTransport, versions: BrokerVersions, sasl: SaslConfig, seconds: float
 ) -> None:
-    handshake = await _shake_hands(transport, versions, sasl, seconds)
+    handshake_version = await _handshake(transport, versions, sasl, seconds)
     client = new_client(sasl.mechanism, sasl.username, sasl.password)
     try:
         token = client.step(None)
         while token is not None:
-            if handshake == 0:
-                challenge = await _bare(transport, token, seconds)
+            if handshake_version == 0:
+                challenge = await _exchange_bare(transport, token, seconds)
             else:
-                challenge = await _requested(transport, versions, client, token, seconds)
+                challenge = await _exchange(transport, versions, client, token, seconds)
+            # In a thread: deriving a SCRAM key takes milliseconds.
             token = await asyncio.to_thread(client.step, challenge)
     except AuthenticationFailed as error:
-        raise AuthenticationError(
-            f"{transport.address}: {error.message}", hint=error.hint
-        ) from None
+        message = f"{transport.address}: {error.message}"
+        raise AuthenticationError(message, hint=error.hint) from None
 
 
-async def _shake_hands(
+async def _handshake(
     transport: ClientTransport, versions: BrokerVersions, sasl: SaslConfig, seconds: float
 ) -> int:
+    """Version of the SaslHandshake that the broker accepted."""
     dialect = transport.conversation.dialect
     api = dialect.apis[SASL_HANDSHAKE]
     version = choose_version(api, versions.ranges.get(SASL_HANDSHAKE), transport.address)
     body = dialect.message_class("SaslHandshakeRequest")(mechanism=sasl.mechanism)
-    answer = (await transport.call(SASL_HANDSHAKE, version, body, seconds)).message
-    assert answer is not None
-    if answer.error_code != Errors.NONE:
-        error = error_code(answer.error_code)
-        offered = ", ".join(answer.mechanisms) or "none"
+    response = (await transport.call(SASL_HANDSHAKE, version, body, seconds)).message
+    assert response is not None
+    if response.error_code != Errors.NONE:
+        error = error_code(response.error_code)
+        offered = ", ".join(response.mechanisms) or "none"
         raise AuthenticationError(
             f"{transport.address} refused SASL {sasl.mechanism}: {error.name}",
-            hint=f"mechanisms that it offers: {offered}"
+            hint=f"use a mechanism that the broker offers: {offered}"
             if error.code == Errors.UNSUPPORTED_SASL_MECHANISM
-            else "this may be a listener without SASL: check the security protocol",
+            else "check the security protocol: the listener may not use SASL",
         )
     return version
 
 
-async def _requested(
+async def _exchange(
     transport: ClientTransport,
     versions: BrokerVersions,
     client: SaslClient,
@@ -72,22 +75,21 @@ async def _requested(
     api = dialect.apis[SASL_AUTHENTICATE]
     version = choose_version(api, versions.ranges.get(SASL_AUTHENTICATE), transport.address)
     body = dialect.message_class("SaslAuthenticateRequest")(auth_bytes=token)
-    answer = (await transport.call(SASL_AUTHENTICATE, version, body, seconds)).message
-    assert answer is not None
-    if answer.error_code != Errors.NONE:
-        reason = answer.error_message or error_code(answer.error_code).message
+    response = (await transport.call(SASL_AUTHENTICATE, version, body, seconds)).message
+    assert response is not None
+    if response.error_code != Errors.NONE:
+        reason = response.error_message or error_code(response.error_code).message
         raise AuthenticationError(
-            f"{transport.address} refused {client.username!r}: {reason}",
-            hint="check the username, the password and the mechanism",
+            f"{transport.address} refused {client.username!r}: {reason}", hint=CREDENTIALS_HINT
         )
-    return bytes(answer.auth_bytes)
+    return bytes(response.auth_bytes)
 
 
-async def _bare(transport: ClientTransport, token: bytes, seconds: float) -> bytes:
+async def _exchange_bare(transport: ClientTransport, token: bytes, seconds: float) -> bytes:
     try:
-        return await transport.exchange(token, seconds)
-    except ConnectionLostError as error:  # these brokers have no other way to say no
+        return await transport.exchange_token(token, seconds)
+    except ConnectionLostError as error:
         raise AuthenticationError(
-            f"{error.message}: before Kafka 1.0 this is how a broker refuses",
-            hint="check the username, the password and the mechanism",
+            f"{error.message}: brokers before Kafka 1.0 reject credentials this way",
+            hint=CREDENTIALS_HINT,
         ) from None

@@ -1,4 +1,4 @@
-"""What a broker tells about its cluster, as values: the same from either API and dialect."""
+"""Description of a cluster and its nodes, the same from either API and dialect."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from rollcall.client.addresses import Address
 from rollcall.client.cluster_requests import ClusterResponses, Via
 from rollcall.protocol.messages import Message
 
-NOT_ASKED: Final = -2147483648
+NOT_REQUESTED: Final = -2147483648
 NO_CONTROLLER: Final = -1
 
-# The bits of authorized operations: Kafka's codes of what an ACL may allow.
 OPERATIONS: Final[Mapping[int, str]] = MappingProxyType(
     {
         3: "READ",
@@ -31,20 +30,21 @@ OPERATIONS: Final[Mapping[int, str]] = MappingProxyType(
         14: "DESCRIBE_TOKENS",
     }
 )
+"""Bit number to ACL operation in the bit field of authorized operations (KIP-430)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A broker as another one, or itself, tells of it."""
+    """A broker as a broker of the cluster describes it."""
 
     id: int
     host: str
     port: int
     rack: str | None = None
     start_time_ms: int = 0
-    """0 when it is not told (536.4)."""
+    """0 when it is not reported (536.4)."""
     fenced: bool | None = None
-    """None when it is not told."""
+    """None when it is not reported."""
 
     @property
     def address(self) -> Address:
@@ -53,19 +53,20 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class ClusterDescription:
-    asked: Address
+    queried: Address
+    """Address of the broker that responded."""
     cluster_id: str | None
     controller_id: int | None
     """Where to send controller requests; with KRaft this may be any broker."""
     nodes: tuple[Node, ...]
     via: Via
     authorized_operations: frozenset[str] | None = None
-    """None when they were not asked for."""
+    """None when they were not requested."""
     broker_software_name: str | None = None
-    """Of the broker that was asked, as it told it; never a guess (885.3)."""
+    """As reported by the broker that responded; never inferred (885.3)."""
     broker_software_version: str | None = None
     start_times_via: Via | None = None
-    """None when no broker's start time was told."""
+    """None when no start time is reported."""
 
     @property
     def controller(self) -> Node | None:
@@ -75,24 +76,20 @@ class ClusterDescription:
         return next((node for node in self.nodes if node.id == node_id), None)
 
 
-def description_of(told: ClusterResponses) -> ClusterDescription:
-    answer, starts = told.answer, dict(told.start_times())
-    name, version = told.software
+def description_of(responses: ClusterResponses) -> ClusterDescription:
+    main, start_times = responses.main, dict(responses.start_times())
+    name, version = responses.software
     return ClusterDescription(
-        asked=told.asked,
-        cluster_id=cluster_id_of(told),
-        controller_id=None if answer.controller_id == NO_CONTROLLER else answer.controller_id,
-        nodes=_described_nodes(told, starts) if told.described else _nodes(answer),
-        via=told.via,
-        authorized_operations=_operations(answer) if told.operations else None,
+        queried=responses.address,
+        cluster_id=responses.cluster_id,
+        controller_id=None if main.controller_id == NO_CONTROLLER else main.controller_id,
+        nodes=_described_nodes(responses, start_times) if responses.described else _nodes(main),
+        via=responses.via,
+        authorized_operations=_operations(main) if responses.operations_requested else None,
         broker_software_name=name,
         broker_software_version=version,
-        start_times_via=told.metadata_via if starts else None,
+        start_times_via=responses.metadata_via if start_times else None,
     )
-
-
-def cluster_id_of(told: ClusterResponses) -> str | None:
-    return told.answer.cluster_id or None
 
 
 def _nodes(metadata: Message) -> tuple[Node, ...]:
@@ -101,24 +98,26 @@ def _nodes(metadata: Message) -> tuple[Node, ...]:
     )
 
 
-def _described_nodes(told: ClusterResponses, starts: Mapping[int, int]) -> tuple[Node, ...]:
-    fenced = told.tells_fenced
+def _described_nodes(
+    responses: ClusterResponses, start_times: Mapping[int, int]
+) -> tuple[Node, ...]:
+    fenced = responses.reports_fenced
     return tuple(
         Node(
             b.broker_id,
             b.host,
             b.port,
             b.rack,
-            starts.get(b.broker_id, 0),
+            start_times.get(b.broker_id, 0),
             b.is_fenced if fenced else None,
         )
-        for b in told.answer.brokers
+        for b in responses.main.brokers
     )
 
 
-def _operations(answer: Message) -> frozenset[str] | None:
-    bits = answer.cluster_authorized_operations
-    if bits == NOT_ASKED:
+def _operations(response: Message) -> frozenset[str] | None:
+    bits = response.cluster_authorized_operations
+    if bits == NOT_REQUESTED:
         return None
     return frozenset(
         OPERATIONS.get(bit, f"OPERATION_{bit}") for bit in range(32) if bits >> bit & 1

@@ -1,7 +1,7 @@
-"""The two questions about a cluster, and what came back for them, still as messages.
+"""Requests about a cluster: DescribeCluster and Metadata, with their responses as messages.
 
-DescribeCluster is asked where the broker has it, else Metadata (700.3). Start times are in Metadata
-alone (KIP-536), so the one is asked beside the other for them.
+DescribeCluster is used where the broker has it, otherwise Metadata (700.3). Start times (KIP-536)
+are only in Metadata, so both are requested where the broker may report them.
 """
 
 from __future__ import annotations
@@ -26,34 +26,32 @@ FIRST_WITH_FENCED: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Via:
-    """Which question an answer came from."""
+    """API, version and dialect that a value was read from."""
 
     api: str
     version: int
     dialect: str | None
-    """None when the broker did not tell; then only numbers that are not in dispute are used."""
+    """None for a broker without ApiVersions 3, where the dialect is reported."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterResponses:
-    """What one broker told about its cluster; at least one of the two answers is there."""
+    """Responses of one broker about its cluster; at least one of the two is present."""
 
-    asked: Address
+    address: Address
     versions: BrokerVersions
-    """As agreed on the connection that the answers came through."""
-    operations: bool
-    """Whether authorized operations were asked for."""
+    operations_requested: bool
     described: Message | None = None
     described_via: Via | None = None
     metadata: Message | None = None
     metadata_via: Via | None = None
 
     @property
-    def answer(self) -> Message:
-        """The one that counts for everything but start times."""
-        answer = self.described or self.metadata
-        assert answer is not None
-        return answer
+    def main(self) -> Message:
+        """DescribeCluster or else Metadata: the source of everything except start times."""
+        response = self.described or self.metadata
+        assert response is not None
+        return response
 
     @property
     def via(self) -> Via:
@@ -62,24 +60,29 @@ class ClusterResponses:
         return via
 
     @property
+    def cluster_id(self) -> str | None:
+        return self.main.cluster_id or None
+
+    @property
     def software(self) -> tuple[str | None, str | None]:
-        """Name and version of the broker that answers, of no other (885.2)."""
+        """Software name and version of the broker that responded (885.2)."""
         if self.described is None:
             return None, None
         return self.described.broker_software_name, self.described.broker_software_version
 
     @property
-    def tells_fenced(self) -> bool:
+    def reports_fenced(self) -> bool:
         via = self.described_via
         return via is not None and via.version >= FIRST_WITH_FENCED and via.dialect == RELEASED
 
     def start_times(self) -> Iterator[tuple[int, int]]:
-        """Broker id and start time, of those whose start time is told; before 1970 is none."""
+        """Broker ids with their start times in ms, without brokers whose start is unknown."""
         brokers = self.metadata.brokers if self.metadata else ()
         return ((b.node_id, b.start_time_ms) for b in brokers if b.start_time_ms > 0)
 
     def start_time_of(self, broker_id: int) -> int:
-        for broker in self.metadata.brokers if self.metadata else ():  # a thousand times a thousand
+        # No dictionary: with 1,000 brokers it would have a million entries, each for one lookup.
+        for broker in self.metadata.brokers if self.metadata else ():
             if broker.node_id == broker_id:
                 return max(0, int(broker.start_time_ms))
         return 0
@@ -88,19 +91,19 @@ class ClusterResponses:
 async def query_cluster(
     connection: Connection, *, operations: bool = False, fenced: bool = False
 ) -> ClusterResponses:
-    """Both questions at once where they are worth asking."""
-    asked = connection.address, connection.versions, operations
+    """Request DescribeCluster or Metadata, or both in parallel for start times."""
+    common = connection.address, connection.versions, operations
     if not connection.has(DESCRIBE_CLUSTER):
         metadata, via = await _metadata(connection, operations)
-        return ClusterResponses(*asked, metadata=metadata, metadata_via=via)
-    described = _describe_cluster(connection, operations, fenced)
-    if not _may_tell_start_times(connection):
-        return ClusterResponses(*asked, *await described)
-    answers = await asyncio.gather(described, _start_times(connection))
-    return ClusterResponses(*asked, *answers[0], *answers[1])
+        return ClusterResponses(*common, metadata=metadata, metadata_via=via)
+    describe_cluster = _describe_cluster(connection, operations, fenced)
+    if not _may_report_start_times(connection):
+        return ClusterResponses(*common, *await describe_cluster)
+    described, start_times = await asyncio.gather(describe_cluster, _start_times(connection))
+    return ClusterResponses(*common, *described, *start_times)
 
 
-def _may_tell_start_times(connection: Connection) -> bool:
+def _may_report_start_times(connection: Connection) -> bool:
     return (
         connection.versions.dialect is not None
         and connection.has(METADATA)
@@ -109,7 +112,7 @@ def _may_tell_start_times(connection: Connection) -> bool:
 
 
 async def _start_times(connection: Connection) -> tuple[Message, Via] | tuple[None, None]:
-    """They are an extra: without them the rest stands all the same."""
+    """Metadata, or nothing if it fails: start times are optional."""
     try:
         return await _metadata(connection, operations=False)
     except ClientError:
@@ -123,35 +126,35 @@ async def _describe_cluster(
     fields: dict[str, object] = {"include_cluster_authorized_operations": operations}
     if fenced and via.version >= FIRST_WITH_FENCED:
         fields["include_fenced_brokers"] = True
-    answer = await connection.ask(DESCRIBE_CLUSTER, via.version, **fields)
-    _check(connection, via, answer.error_code, answer.error_message)
-    return answer, via
+    response = await connection.request(DESCRIBE_CLUSTER, via.version, **fields)
+    _check(connection, via, response.error_code, response.error_message)
+    return response, via
 
 
 async def _metadata(connection: Connection, operations: bool) -> tuple[Message, Via]:
     via = _via(connection, METADATA, _metadata_version(connection, operations))
-    fields: dict[str, object] = {"topics": ()}  # none; in version 0 all, it has no word for none
+    fields: dict[str, object] = {"topics": ()}  # no topics, except in version 0: all topics
     if operations:
         fields["include_cluster_authorized_operations"] = True
     if via.version in _field_versions(connection, "AllowAutoTopicCreation"):
         fields["allow_auto_topic_creation"] = False
-    answer = await connection.ask(METADATA, via.version, **fields)
-    _check(connection, via, answer.error_code, None)
-    return answer, via
+    response = await connection.request(METADATA, via.version, **fields)
+    _check(connection, via, response.error_code, None)
+    return response, via
 
 
 def _metadata_version(connection: Connection, operations: bool) -> int:
-    """Cluster operations came with one version and went with another: no silent loss (700.4)."""
+    """Only Metadata 8 to 10 have cluster operations: any other version is an error (700.4)."""
     if not operations:
         return connection.version_for(METADATA)
-    with_them = _field_versions(connection, "IncludeClusterAuthorizedOperations")
+    with_operations = _field_versions(connection, "IncludeClusterAuthorizedOperations")
     try:
-        return connection.version_for(METADATA, among=with_them)
+        return connection.version_for(METADATA, among=with_operations)
     except UnsupportedError as error:
         raise UnsupportedError(
-            f"{connection.address} cannot tell what we may do to the cluster: it has no "
-            f"DescribeCluster, and only Metadata {with_them} tells it; {error.message}",
-            hint="leave out the authorized operations, or ask a newer broker",
+            f"{connection.address} cannot report authorized operations: it has neither "
+            f"DescribeCluster nor a usable Metadata {with_operations}; {error.message}",
+            hint="leave out the authorized operations, or query a newer broker",
         ) from None
 
 
@@ -169,9 +172,10 @@ def _check(connection: Connection, via: Via, code: int, message: str | None) -> 
         return
     error = error_code(code)
     raise BrokerError(
-        f"{connection.address} answered {via.api} with {error.name}: {message or error.message}",
+        f"{connection.address} responded to {via.api} with {error.name}: "
+        f"{message or error.message}",
         code=code,
-        hint="this is the listener of a controller: ask a broker"
+        hint="this is a controller listener: use the address of a broker"
         if code == Errors.MISMATCHED_ENDPOINT_TYPE
         else None,
     )

@@ -1,8 +1,8 @@
-"""Getting through to an address, and the many reasons why not.
+"""Opening a TCP or TLS connection, with an error for each way in which that fails.
 
-A name may stand for several addresses, as that of a whole cluster does. Some may be those of hosts
-that are down and say nothing, so the next one is tried soon, and whichever answers first is taken.
-That is done here because only asyncio's own loop can (`happy_eyeballs_delay`), and not uvloop's.
+A host name can resolve to several addresses, and some of them may not respond. The next address is
+tried after 250 ms, and the first connection wins. asyncio can do this itself
+(`happy_eyeballs_delay`), but uvloop cannot.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import ipaddress
+import resource
 import socket
 import ssl
 from asyncio import FIRST_COMPLETED
@@ -25,14 +26,22 @@ from rollcall.client.errors import (
     RequestTimeoutError,
     UnreachableError,
 )
-from rollcall.client.transport import ClientTransport, no_tls_with
+from rollcall.client.transport import ClientTransport, tls_failure
 from rollcall.protocol.conversation import ClientConversation
 
 NEXT_ADDRESS_SECONDS: Final = 0.25
-"""What one address of a name has before the next is tried too."""
+MAX_OPEN_FILES: Final = 65536
 
-Place = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
+AddressInfo = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
 """A row of `getaddrinfo`."""
+
+
+def raise_open_file_limit() -> None:
+    """Raise the file limit of the process: each connection is a file, and 1024 is common."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MAX_OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_OPEN_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 async def open_transport(
@@ -42,39 +51,38 @@ async def open_transport(
     seconds: float,
 ) -> ClientTransport:
     if not 0 < address.port < 65536 or not address.host or "\0" in address.host:
-        # brokers tell any text and number; some resolvers take them modulo 65536
+        # Brokers can advertise any text and number; some resolvers take ports modulo 65536.
         raise UnreachableError(
-            f"{str(address)!r} is no address", hint="check what the brokers advertise"
+            f"{str(address)!r} is not an address", hint="check advertised.listeners of the brokers"
         )
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(seconds):
+            target = await _connection_target(address, context)
             _, transport = await loop.create_connection(
-                lambda: ClientTransport(address, conversation),
-                ssl=context,
-                **await _way_to(address, context),
+                lambda: ClientTransport(address, conversation), ssl=context, **target
             )
             return transport
     except TimeoutError:
         raise RequestTimeoutError(
-            f"{address} did not take the connection within {seconds:g} s",
-            hint="a firewall that drops packets looks like this, and so does a host that is down",
+            f"{address} did not accept the connection within {seconds:g} s",
+            hint="check that the host is up and that no firewall drops packets",
         ) from None
-    except (OSError, UnicodeError) as error:  # a host name may be any text: the IDNA codec objects
-        raise _no_connection(address, error) from None
+    except (OSError, UnicodeError) as error:  # UnicodeError: the IDNA codec rejects a host name
+        raise _connect_error(address, error) from None
 
 
-async def _way_to(address: Address, context: ssl.SSLContext | None) -> dict[str, Any]:
-    """What the loop needs to get there: an address, or a socket that has got there."""
-    if _is_number(address.host):
+async def _connection_target(address: Address, context: ssl.SSLContext | None) -> dict[str, Any]:
+    """Arguments of `create_connection`: an IP address, or a socket connected to a host name."""
+    if _is_ip_address(address.host):
         return {"host": address.host, "port": address.port}
     loop = asyncio.get_running_loop()
-    places = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
-    sock = await _first_to_answer(places)
+    infos = await loop.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    sock = await _first_connected(infos)
     return {"sock": sock, "server_hostname": address.host if context else None}
 
 
-def _is_number(host: str) -> bool:
+def _is_ip_address(host: str) -> bool:
     try:
         ipaddress.ip_address(host)
     except ValueError:
@@ -82,63 +90,62 @@ def _is_number(host: str) -> bool:
     return True
 
 
-async def _first_to_answer(places: Sequence[Place]) -> socket.socket:
-    waiting, tried, errors = deque(places), set[asyncio.Task[socket.socket]](), list[OSError]()
+async def _first_connected(infos: Sequence[AddressInfo]) -> socket.socket:
+    waiting, tasks, errors = deque(infos), set[asyncio.Task[socket.socket]](), list[OSError]()
     try:
-        while waiting or tried:
+        while waiting or tasks:
             if waiting:
-                tried.add(asyncio.create_task(_connected(waiting.popleft())))
-            patience = NEXT_ADDRESS_SECONDS if waiting else None
-            done, tried = await asyncio.wait(tried, timeout=patience, return_when=FIRST_COMPLETED)
-            found = []
+                tasks.add(asyncio.create_task(_connected(waiting.popleft())))
+            timeout = NEXT_ADDRESS_SECONDS if waiting else None
+            done, tasks = await asyncio.wait(tasks, timeout=timeout, return_when=FIRST_COMPLETED)
+            connected = []
             for task in done:
                 try:
-                    found.append(task.result())
+                    connected.append(task.result())
                 except OSError as error:
                     errors.append(error)
-            for late in found[1:]:
-                late.close()
-            if found:
-                return found[0]
+            for unused in connected[1:]:
+                unused.close()
+            if connected:
+                return connected[0]
     finally:
-        for task in tried:
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*tried, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
     raise next((e for e in errors if isinstance(e, ConnectionRefusedError)), errors[0])
 
 
-async def _connected(place: Place) -> socket.socket:
-    family, kind, protocol, _, where = place
+async def _connected(info: AddressInfo) -> socket.socket:
+    family, kind, protocol, _, address = info
     sock = socket.socket(family, kind, protocol)
     try:
         sock.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(sock, where)
+        await asyncio.get_running_loop().sock_connect(sock, address)
     except BaseException:
         sock.close()
         raise
     return sock
 
 
-def _no_connection(address: Address, error: OSError | UnicodeError) -> ClientError:
+def _connect_error(address: Address, error: OSError | UnicodeError) -> ClientError:
     if isinstance(error, ssl.SSLCertVerificationError):
         return AuthenticationError(
-            f"{address} is not trusted: {error.verify_message}",
-            hint="name the CA of the cluster, and use the host name that is in the certificate",
+            f"the certificate of {address} is not trusted: {error.verify_message}",
+            hint="set the CA of the cluster, and use a host name that is in the certificate",
         )
     if isinstance(error, ssl.SSLError | ConnectionResetError | ConnectionAbortedError):
-        return no_tls_with(address, error)
+        return tls_failure(address, error)
     if isinstance(error, ConnectionRefusedError):
         return ConnectionRefusedByBrokerError(
-            f"{address} refused the connection", hint="no broker listens there"
+            f"{address} refused the connection", hint="check that a broker listens there"
         )
     if isinstance(error, socket.gaierror | UnicodeError):
         return UnreachableError(
-            f"the host name {address.host!r} has no address",
-            hint="check its spelling, and whether brokers advertise names that are known here",
+            f"the host name {address.host!r} cannot be resolved",
+            hint="check its spelling, and that advertised names of brokers resolve on this host",
         )
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return UnreachableError(
-            "there are no more file descriptors for connections",
-            hint="raise `ulimit -n`, or ask fewer brokers at a time",
+            "too many open files", hint="raise `ulimit -n`, or query fewer brokers in parallel"
         )
     return UnreachableError(f"{address} cannot be reached: {error}", hint="check the address")

@@ -1,9 +1,9 @@
-"""One connection to one broker, ready to be asked: open, authenticated, its versions agreed on.
+"""A connection to one broker: opened, authenticated, with negotiated versions.
 
-Brokers before 0.10 do not have ApiVersions: 0.8 closes the connection, 0.9 never answers. Then a
-second connection tries Metadata 0, which all of them have. If it is answered the broker is old, and
-the table of the release in the settings says what it can do; without that setting we know of
-Metadata 0 alone. If it is not answered, the broker is unreachable and nothing else (35.10).
+Brokers before 0.10 do not have ApiVersions: 0.8 closes the connection, 0.9 does not respond. A
+second connection then tries Metadata 0, which every release up to 3.9 has. If the broker responds
+it is old: the API ranges of the configured release are used, or only Metadata 0 if no release is
+configured. Otherwise the broker is unreachable (35.10).
 """
 
 from __future__ import annotations
@@ -26,10 +26,9 @@ from rollcall.client.negotiation import negotiate
 from rollcall.client.transport import ClientTransport
 from rollcall.client.versions import (
     METADATA,
-    UNDISPUTED,
-    ApiVersionsReply,
+    SAME_IN_BOTH_DIALECTS,
+    ApiVersionsOutcome,
     BrokerVersions,
-    Choice,
     choose_version,
 )
 from rollcall.protocol.codec import Codec
@@ -42,7 +41,7 @@ from rollcall.protocol.versions import VersionRange
 
 @dataclass(frozen=True, eq=False)
 class Connection:
-    """What the broker told holds for this connection; the next one asks again (35.6)."""
+    """Versions are negotiated per connection; a new connection negotiates again (35.6)."""
 
     address: Address
     versions: BrokerVersions
@@ -58,37 +57,37 @@ class Connection:
         return self.transport.is_open
 
     def has(self, api_key: int) -> bool:
-        """Whether both sides have this API in some version."""
+        """Whether client and broker have a common version of this API."""
         ours = self.dialect.apis.get(api_key)
         offered = self.versions.ranges.get(api_key)
         return ours is not None and offered is not None and any(map(offered.has, ours.versions))
 
     def version_for(self, api_key: int, among: VersionRange | None = None) -> int:
-        """The version to ask in; an error with both ranges if there is none (35.9)."""
+        """Version for a request; raises UnsupportedError if there is no common one (35.9)."""
         api = self.dialect.apis[api_key]
-        if self.versions.dialect is None and api_key in UNDISPUTED:
-            among = UNDISPUTED[api_key] & (among or api.versions)
-        avoid = self.config.avoid.get(api.name, frozenset())
+        if self.versions.dialect is None and api_key in SAME_IN_BOTH_DIALECTS:
+            among = SAME_IN_BOTH_DIALECTS[api_key] & (among or api.versions)
         offered = self.versions.ranges.get(api_key)
-        return choose_version(api, offered, self.address, Choice(among, avoid))
+        avoid = self.config.avoid.get(api.name, frozenset())
+        return choose_version(api, offered, self.address, among=among, avoid=avoid)
 
-    async def ask(self, api_key: int, version: int, **fields: object) -> Message:
-        """The answer to a request with these fields."""
-        request = self.dialect.message_class(self.dialect.apis[api_key].request.name)
-        answer = await self.send(api_key, version, request(**fields))
-        assert answer.message is not None
-        return answer.message
+    async def request(self, api_key: int, version: int, **fields: object) -> Message:
+        """Send a request with these fields and return the response."""
+        message_class = self.dialect.message_class(self.dialect.apis[api_key].request.name)
+        response = await self.send(api_key, version, message_class(**fields))
+        assert response.message is not None
+        return response.message
 
     async def send(
         self, api_key: int, version: int, body: Message, seconds: float | None = None
     ) -> Response:
-        """The same with a message, and with a time of its own."""
-        limit = self.config.request_timeout if seconds is None else seconds
+        """Send a request message; `seconds` replaces the configured request timeout."""
+        timeout = self.config.request_timeout if seconds is None else seconds
         try:
-            return await self.transport.call(api_key, version, body, limit)
+            return await self.transport.call(api_key, version, body, timeout)
         except ConnectionLostError as error:
             if self.config.sasl is None and error.hint is None:
-                error.hint = "a listener with SASL looks like this to a client without it"
+                error.hint = "check whether the listener requires SASL"
             raise
 
     async def close(self) -> None:
@@ -101,85 +100,88 @@ async def open_connection(
     context: ssl.SSLContext | None = None,
     decode: Decoder = Codec.decode,
 ) -> Connection:
-    """A connection that is ready to be asked."""
-    opening = _Opening(address, config, context, decode)
+    opener = _Opener(address, config, context, decode)
     try:
-        return await opening.negotiated()
+        return await opener.open()
     except _NoApiVersionsError as error:
-        return await opening.as_old_broker(error.reply, error.cause)
+        return await opener.open_without_api_versions(error.outcome, error.cause)
 
 
 class _NoApiVersionsError(Exception):
-    def __init__(self, reply: ApiVersionsReply, cause: ClientError) -> None:
-        super().__init__(reply)
-        self.reply = reply
+    def __init__(self, outcome: ApiVersionsOutcome, cause: ClientError) -> None:
+        super().__init__(outcome)
+        self.outcome = outcome
         self.cause = cause
 
 
 @dataclass(frozen=True)
-class _Opening:
+class _Opener:
     address: Address
     config: ClientConfig
     context: ssl.SSLContext | None
     decode: Decoder
 
-    async def negotiated(self) -> Connection:
-        transport = await self._transport()
+    async def open(self) -> Connection:
+        transport = await self._open_transport()
         try:
             if self.config.sasl is not None:
-                before = await self._ask_versions(transport, highest=0)
+                # Version 0 before authentication: the client name is sent after it (511.3).
+                before = await self._first_negotiation(transport, highest=0)
                 await authenticate(transport, before, self.config.sasl, self.config.request_timeout)
                 versions = await negotiate(transport, self.config.request_timeout)
             else:
-                versions = await self._ask_versions(transport)
+                versions = await self._first_negotiation(transport)
         except BaseException:
             await transport.close()
             raise
         transport.conversation.dialect = dialect(versions.dialect or RELEASED)
         return Connection(self.address, versions, self.config, transport)
 
-    async def as_old_broker(self, reply: ApiVersionsReply, cause: ClientError) -> Connection:
-        transport = await self._transport()
-        try:
-            body = transport.conversation.dialect.message_class("MetadataRequest")()
-            await transport.call(METADATA, 0, body, self.config.api_versions_timeout)
-        except (ConnectionLostError, RequestTimeoutError) as error:
-            await transport.close()
-            kind = (
-                UnreachableError if isinstance(error, ConnectionLostError) else RequestTimeoutError
-            )
-            raise kind(
-                f"{self.address} answers neither ApiVersions nor Metadata 0: {cause.message}",
-                hint="a listener with TLS or SASL looks like this to a client without them"
-                if self.context is None
-                else "a listener that wants a client certificate, or SASL, looks like this",
-            ) from None
-        except BaseException:
-            await transport.close()
-            raise
-        return Connection(self.address, self._assumed(reply), self.config, transport)
-
-    def _assumed(self, reply: ApiVersionsReply) -> BrokerVersions:
-        if self.config.release is None:
-            return BrokerVersions({METADATA: Range(0, 0)}, Provenance.INFERRED, reply)
-        return BrokerVersions(listed_ranges(self.config.release), Provenance.CONFIGURED, reply)
-
-    async def _transport(self) -> ClientTransport:
-        frames = FrameReader(self.config.max_frame_bytes)
-        conversation = ClientConversation(
-            dialect(RELEASED), self.config.client_id, frames, self.decode
-        )
-        seconds = self.config.connect_timeout
-        return await open_transport(self.address, conversation, self.context, seconds)
-
-    async def _ask_versions(
+    async def _first_negotiation(
         self, transport: ClientTransport, highest: int | None = None
     ) -> BrokerVersions:
         try:
             return await negotiate(transport, self.config.api_versions_timeout, highest=highest)
         except (ConnectionLostError, RequestTimeoutError) as error:
-            if transport.heard:  # whoever begins to answer has ApiVersions, and is not old
+            if transport.received_data:  # a broker that starts to respond has ApiVersions
                 raise
             closed = isinstance(error, ConnectionLostError)
-            reply = ApiVersionsReply.CLOSED if closed else ApiVersionsReply.SILENT
-            raise _NoApiVersionsError(reply, error) from None
+            outcome = ApiVersionsOutcome.CLOSED if closed else ApiVersionsOutcome.TIMED_OUT
+            raise _NoApiVersionsError(outcome, error) from None
+
+    async def open_without_api_versions(
+        self, outcome: ApiVersionsOutcome, cause: ClientError
+    ) -> Connection:
+        transport = await self._open_transport()
+        try:
+            body = transport.conversation.dialect.message_class("MetadataRequest")()
+            await transport.call(METADATA, 0, body, self.config.api_versions_timeout)
+        except (ConnectionLostError, RequestTimeoutError) as error:
+            await transport.close()
+            closed = isinstance(error, ConnectionLostError)
+            error_class = UnreachableError if closed else RequestTimeoutError
+            raise error_class(
+                f"{self.address} responds neither to ApiVersions nor to Metadata 0: "
+                f"{cause.message}",
+                hint="check whether the listener requires TLS or SASL"
+                if self.context is None
+                else "check whether the listener requires a client certificate or SASL",
+            ) from None
+        except BaseException:
+            await transport.close()
+            raise
+        return Connection(self.address, self._assumed_versions(outcome), self.config, transport)
+
+    def _assumed_versions(self, outcome: ApiVersionsOutcome) -> BrokerVersions:
+        if self.config.release is None:
+            return BrokerVersions({METADATA: Range(0, 0)}, Provenance.INFERRED, outcome)
+        return BrokerVersions(listed_ranges(self.config.release), Provenance.CONFIGURED, outcome)
+
+    async def _open_transport(self) -> ClientTransport:
+        frames = FrameReader(self.config.max_frame_bytes)
+        conversation = ClientConversation(
+            dialect(RELEASED), self.config.client_id, frames, self.decode
+        )
+        return await open_transport(
+            self.address, conversation, self.context, self.config.connect_timeout
+        )

@@ -1,7 +1,7 @@
-"""Why there is no answer: each error knows the word that a roll call puts in its row.
+"""Errors of the client, each with the `FailureKind` that a roll call shows for the broker.
 
-The words matter to whoever reads them: a broker that refuses the connection is down, one that is
-mute may be hung or behind a firewall, one that lacks an API is well and merely old.
+The kinds lead to different actions. A broker that refuses the connection is down, one that does
+not respond may be hung or behind a firewall, one that lacks an API is healthy but old.
 """
 
 from enum import StrEnum
@@ -11,68 +11,66 @@ from rollcall.errors import RollcallError
 
 
 class FailureKind(StrEnum):
-    """What stood between us and an answer."""
+    """Why a broker could not be queried."""
 
     REFUSED = "refused"
-    """Nobody listens at the address."""
+    """No process listens at the address."""
     UNREACHABLE = "unreachable"
-    """The name has no address, there is no way to it, or no TLS with it."""
+    """The host name does not resolve, there is no route, or the TLS handshake failed."""
     NO_RESPONSE = "no-response"
-    """The connection is open, or should be, and nothing comes back in time."""
+    """The connection attempt or the request timed out."""
     CLOSED = "closed"
-    """The broker hung up."""
+    """The broker closed the connection."""
     AUTHENTICATION_FAILED = "authentication-failed"
-    """The broker does not take our credentials, or we do not trust it."""
+    """The broker rejected the credentials, or its certificate is not trusted."""
     UNSUPPORTED = "unsupported"
-    """The broker lacks the API or the version that is needed."""
+    """The broker lacks the required API or version."""
     ERROR = "error"
-    """The broker answered with an error code."""
+    """The response has an error code."""
     INVALID_RESPONSE = "invalid-response"
-    """What came back is not the Kafka protocol, or not an answer to what was asked."""
+    """The received bytes are not a Kafka response to the request."""
 
 
 class ClientError(RollcallError):
-    """A broker could not be asked, or did not give what was asked for."""
+    """A broker could not be queried; `failure` is the kind."""
 
     failure: ClassVar[FailureKind] = FailureKind.UNREACHABLE
 
 
 class UnreachableError(ClientError):
-    """There is no connection to be had."""
+    """No connection could be opened."""
 
 
 class ConnectionRefusedByBrokerError(UnreachableError):
-    """The host is there, and nobody listens at that port."""
-
     failure = FailureKind.REFUSED
 
 
 class ConnectionLostError(ClientError):
-    """The connection ended before the answer came."""
+    """The connection ended before the response arrived."""
 
     failure = FailureKind.CLOSED
 
 
 class RequestTimeoutError(ClientError):
-    """The answer did not come in time."""
+    """The connection or the response did not arrive within its timeout."""
 
     failure = FailureKind.NO_RESPONSE
 
 
 class AuthenticationError(ClientError):
-    """Authentication failed, on one side or the other."""
+    """The broker rejected the client, or the client rejected the broker's certificate."""
 
     failure = FailureKind.AUTHENTICATION_FAILED
 
 
 class UnsupportedError(ClientError):
-    """The broker lacks what we need: said at once, with both ranges (35.9)."""
+    """Client and broker have no version in common; the message names both ranges (35.9)."""
 
     failure = FailureKind.UNSUPPORTED
 
 
 class BrokerError(ClientError):
-    """The broker answered with an error code."""
+    """The response has an error code."""
 
     failure = FailureKind.ERROR
 
@@ -82,6 +80,6 @@ class BrokerError(ClientError):
 
 
 class InvalidResponseError(ClientError):
-    """What came back cannot be understood."""
+    """The response cannot be decoded."""
 
     failure = FailureKind.INVALID_RESPONSE

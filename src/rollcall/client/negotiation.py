@@ -1,9 +1,10 @@
-"""The first words on a connection: which versions, which dialect, and who we are.
+"""ApiVersions negotiation: API ranges and dialect of the broker, name and version of the client.
 
-We ask at our highest version. A broker that does not know it says so in the layout of version 0 and
-names the range it knows; then we ask again with the highest of that, or with 0 when it names none.
-A gateway may answer once and the broker behind it once more, so this goes on for as long as the
-version falls (511.2). INVALID_REQUEST means that it does not like our name: we leave (511.5).
+The first request has the highest version that rollcall knows. A broker that does not know it
+responds with UNSUPPORTED_VERSION in version 0 and lists its range; the next request has the highest
+common version, or 0 if the range is missing. A gateway and the broker behind it can each respond
+like this, so the loop continues while the version falls (511.2). INVALID_REQUEST means that the
+broker rejects the client's name, and ends the negotiation (511.5).
 """
 
 from __future__ import annotations
@@ -25,62 +26,60 @@ FIRST_WITH_DIALECT = 3
 async def negotiate(
     transport: ClientTransport, seconds: float, *, highest: int | None = None
 ) -> BrokerVersions:
-    """Ask for the versions of the broker, and tell it our name where there is room for it."""
     dialect = transport.conversation.dialect
-    ours = dialect.apis[API_VERSIONS].versions
     body = dialect.message_class("ApiVersionsRequest")(
         client_software_name=SOFTWARE_NAME, client_software_version=__version__
     )
-    version = ours.highest if highest is None else highest
+    version = dialect.apis[API_VERSIONS].versions.highest if highest is None else highest
     while True:
-        answer = await transport.call(API_VERSIONS, version, body, seconds)
-        assert answer.message is not None
-        if answer.message.error_code != Errors.UNSUPPORTED_VERSION:
-            return _read(answer, transport)
-        version = _next_version(answer.message, version, transport)
+        response = await transport.call(API_VERSIONS, version, body, seconds)
+        assert response.message is not None
+        if response.message.error_code != Errors.UNSUPPORTED_VERSION:
+            return _read_versions(response, transport)
+        version = _next_version(response.message, version, transport)
 
 
-def _next_version(refusal: Message, asked: int, transport: ClientTransport) -> int:
-    """A lower one, so that this ends: the highest in common, or 0 if the broker is no help."""
+def _next_version(refusal: Message, tried: int, transport: ClientTransport) -> int:
+    """Version of the next request, always lower than the one that was tried."""
     ours = transport.conversation.dialect.apis[API_VERSIONS].versions
-    named = next((row for row in refusal.api_keys if row.api_key == API_VERSIONS), None)
-    if asked == ours.lowest or (named and named.min_version > ours.highest):
-        known = f"{named.min_version} to {named.max_version}" if named else "none that it names"
+    listed = next((api for api in refusal.api_keys if api.api_key == API_VERSIONS), None)
+    if tried == ours.lowest or (listed and listed.min_version > ours.highest):
+        theirs = f"{listed.min_version} to {listed.max_version}" if listed else "unknown"
         raise UnsupportedError(
-            f"ApiVersions cannot be asked of {transport.address}: it has versions {known}, "
-            f"rollcall has {ours.lowest} to {ours.highest}",
-            hint="every Kafka from 0.10 on answers version 0: this may be something else",
+            f"no common version of ApiVersions: {transport.address} supports {theirs}, "
+            f"rollcall {ours.lowest} to {ours.highest}",
+            hint="check the address: every Kafka from 0.10 on supports version 0",
         )
-    highest = min(named.max_version, ours.highest) if named else ours.lowest
-    return highest if ours.lowest <= highest < asked else ours.lowest
+    highest = min(listed.max_version, ours.highest) if listed else ours.lowest
+    return highest if ours.lowest <= highest < tried else ours.lowest
 
 
-def _read(answer: Response, transport: ClientTransport) -> BrokerVersions:
-    message = answer.message
+def _read_versions(response: Response, transport: ClientTransport) -> BrokerVersions:
+    message = response.message
     assert message is not None
     if message.error_code != Errors.NONE:
         error = error_code(message.error_code)
         raise BrokerError(
-            f"{transport.address} answered ApiVersions with {error.name}: {error.message}",
+            f"{transport.address} rejected ApiVersions with {error.name}: {error.message}",
             code=error.code,
-            hint="the broker does not accept how rollcall names itself"
+            hint="the broker rejects the client software name or version"
             if error.code == Errors.INVALID_REQUEST
             else None,
         )
-    ranges = {row.api_key: Range(row.min_version, row.max_version) for row in message.api_keys}
-    if answer.version < FIRST_WITH_DIALECT:
-        return BrokerVersions(ranges, api_versions=answer.version)
-    known = message.finalized_features_epoch >= 0
+    ranges = {api.api_key: Range(api.min_version, api.max_version) for api in message.api_keys}
+    if response.version < FIRST_WITH_DIALECT:
+        return BrokerVersions(ranges, api_versions=response.version)
+    supported = {
+        feature.name: Range(feature.min_version, feature.max_version)
+        for feature in message.supported_features
+    }
+    finalized = {feature.name: feature.max_version_level for feature in message.finalized_features}
     return BrokerVersions(
         ranges,
-        api_versions=answer.version,
+        api_versions=response.version,
         dialect=_dialect_of(message, transport),
-        supported_features={
-            row.name: Range(row.min_version, row.max_version) for row in message.supported_features
-        },
-        finalized_features={row.name: row.max_version_level for row in message.finalized_features}
-        if known
-        else None,
+        supported_features=supported,
+        finalized_features=finalized if message.finalized_features_epoch >= 0 else None,
         zk_migration_ready=message.zk_migration_ready,
     )
 

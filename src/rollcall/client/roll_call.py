@@ -1,7 +1,7 @@
-"""The roll call: every broker is asked what it is, all at once, each with its own time.
+"""Roll call: queries every broker of a cluster in parallel, each with its own timeout.
 
-A broker speaks for itself only (885.2): its name and version, its ranges and its start time come
-from its own answer. One that does not answer is a row that says why, and holds up nobody.
+Software, API ranges and start time of a broker come from its own responses only (885.2). A broker
+that does not respond is a row with the reason, and delays no other row.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from rollcall.catalog import (
     identify_without_api_versions,
 )
 from rollcall.client.admin import AdminClient
-from rollcall.client.cluster import ClusterDescription, Node, cluster_id_of
+from rollcall.client.cluster import ClusterDescription, Node
 from rollcall.client.cluster_requests import ClusterResponses, Via
 from rollcall.client.errors import ClientError, FailureKind, RequestTimeoutError
-from rollcall.client.versions import ApiVersionsReply, BrokerVersions
+from rollcall.client.versions import ApiVersionsOutcome, BrokerVersions
 
 NO_ID = -1
 UNKNOWN = BrokerIdentity(Provenance.MISSING)
-NOTHING: Mapping[int, Range] = {}
+NO_RANGES: Mapping[int, Range] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +39,18 @@ class BrokerRow:
     """One broker in a roll call."""
 
     node: Node
-    """As the broker that was asked first tells of it."""
+    """As described by the broker that was queried first."""
     is_controller: bool = False
     failure: FailureKind | None = None
-    """None when it answered."""
+    """None when the broker responded."""
     reason: str | None = None
+    """Error message for the failure."""
     identity: BrokerIdentity = UNKNOWN
     start_time_ms: int = 0
-    """Its own word; 0 when it does not tell, or did not answer (536.4)."""
+    """As reported by the broker itself; 0 when it is unknown (536.4)."""
     clock_ahead_ms: int = 0
-    """By how much, at least, its clock is ahead of ours: it started in our future."""
+    """How far the broker's start time is in the future: its clock is ahead by at least this."""
     responses: ClusterResponses | None = None
-    """Its own words."""
     seconds: float = 0.0
 
     @property
@@ -63,14 +63,14 @@ class BrokerRow:
 
     @property
     def cluster_id(self) -> str | None:
-        return cluster_id_of(self.responses) if self.responses else None
+        return self.responses.cluster_id if self.responses else None
 
     @property
     def via(self) -> Via | None:
         return self.responses.via if self.responses else None
 
     def start_times(self) -> dict[int, int]:
-        """What it tells of all brokers, itself included; those it does not tell are left out."""
+        """Start times in ms by broker id, as this broker reports them for the whole cluster."""
         return dict(self.responses.start_times()) if self.responses else {}
 
     @property
@@ -79,11 +79,11 @@ class BrokerRow:
 
     @property
     def ranges(self) -> Mapping[int, Range]:
-        return self.versions.ranges if self.versions else NOTHING
+        return self.versions.ranges if self.versions else NO_RANGES
 
     @property
     def releases(self) -> tuple[Release, ...]:
-        """What it reported, if that is a release number, or else every line it may be of."""
+        """The reported release, or every candidate if the release is inferred."""
         try:
             if self.identity.version is not None:
                 return (Release.parse(self.identity.version),)
@@ -99,8 +99,8 @@ class RollCall:
     cluster: ClusterDescription
     rows: tuple[BrokerRow, ...]
     unlisted: tuple[BrokerRow, ...] = ()
-    """Addresses to begin with that no broker has and nobody answers at: a broker that is down may
-    be off the list already."""
+    """Bootstrap addresses that failed and are not in the cluster's list: brokers that are down may
+    have been removed from it."""
 
     def row(self, broker_id: int) -> BrokerRow | None:
         return next((row for row in self.rows if row.node.id == broker_id), None)
@@ -117,48 +117,49 @@ async def roll_call(
     keep_open: bool = False,
     unlisted: bool = False,
 ) -> RollCall:
-    """Ask every broker of the cluster, and if responses to, those `unlisted` where we began.
+    """Query every broker of the cluster.
 
-    Connections stay for the next time only if responses to.
+    `keep_open` keeps the connections for the next roll call. `unlisted` also queries bootstrap
+    addresses that the cluster does not list.
     """
     cluster = await client.describe_cluster(include_fenced=True)
     limit = asyncio.Semaphore(client.config.parallel)
-    # a 0.8 knows of no brokers, not even itself, before the first topic
-    nodes = cluster.nodes or (Node(NO_ID, *cluster.asked),)
-    users = Counter(node.address for node in nodes)  # behind a proxy several share an address
+    # Kafka 0.8 lists no brokers, not even itself, before the first topic exists.
+    nodes = cluster.nodes or (Node(NO_ID, *cluster.queried),)
+    users = Counter(node.address for node in nodes)  # behind a proxy brokers share an address
 
     async def row_of(node: Node) -> BrokerRow:
         async with limit:
-            row = await _ask(client, node, cluster, clock)
+            row = await _query(client, node, cluster, clock)
             users[node.address] -= 1
             if not keep_open and users[node.address] <= 0:
                 await client.release(node.address)
             return row
 
     async def unlisted_row(node: Node) -> BrokerRow:
-        failed = client.failures.get(node.address)  # then its time is over
-        return _silent_row(node, False, failed, time.monotonic()) if failed else await row_of(node)
+        failed = client.failures.get(node.address)  # it had its time in describe_cluster
+        return _failed_row(node, False, failed, time.monotonic()) if failed else await row_of(node)
 
-    strangers = _unlisted(client, cluster, nodes) if unlisted else ()
-    rows, others = await asyncio.gather(
-        asyncio.gather(*map(row_of, nodes)), asyncio.gather(*map(unlisted_row, strangers))
+    rows, unlisted_rows = await asyncio.gather(
+        asyncio.gather(*map(row_of, nodes)),
+        asyncio.gather(*map(unlisted_row, _unlisted(client, cluster, nodes) if unlisted else ())),
     )
     return RollCall(
         int(clock() * 1000),
         cluster,
         tuple(sorted(rows, key=lambda row: row.node.id)),
-        tuple(row for row in others if not row.answered),  # else it is one more way in
+        tuple(row for row in unlisted_rows if not row.answered),  # others are load balancers
     )
 
 
 def _unlisted(
     client: AdminClient, cluster: ClusterDescription, nodes: Sequence[Node]
 ) -> Iterator[Node]:
-    known = {cluster.asked, *(node.address for node in nodes)}
-    return (Node(NO_ID, *address) for address in client.bootstrap if address not in known)
+    listed = {cluster.queried, *(node.address for node in nodes)}
+    return (Node(NO_ID, *address) for address in client.bootstrap if address not in listed)
 
 
-async def _ask(
+async def _query(
     client: AdminClient, node: Node, cluster: ClusterDescription, clock: Callable[[], float]
 ) -> BrokerRow:
     began = time.monotonic()
@@ -168,25 +169,24 @@ async def _ask(
         async with asyncio.timeout(seconds):
             responses = await client.query_broker(node.address)
     except TimeoutError:
-        await client.release(node.address)  # nothing good will come through it any more
-        late = RequestTimeoutError(f"{node.address} did not answer within {seconds:g} s")
-        return _silent_row(node, is_controller, late, began)
+        await client.release(node.address)  # its pending responses would be late
+        error = RequestTimeoutError(f"{node.address} did not respond within {seconds:g} s")
+        return _failed_row(node, is_controller, error, began)
     except ClientError as error:
-        return _silent_row(node, is_controller, error, began)
-    identity = _identity(responses, client.config.release)
-    start = responses.start_time_of(node.id)
+        return _failed_row(node, is_controller, error, began)
+    start_time_ms = responses.start_time_of(node.id)
     return BrokerRow(
         node,
         is_controller,
-        identity=identity,
-        start_time_ms=start,
-        clock_ahead_ms=max(0, start - int(clock() * 1000)),
+        identity=_identity(responses, client.config.release),
+        start_time_ms=start_time_ms,
+        clock_ahead_ms=max(0, start_time_ms - int(clock() * 1000)),
         responses=responses,
         seconds=time.monotonic() - began,
     )
 
 
-def _silent_row(node: Node, is_controller: bool, error: ClientError, began: float) -> BrokerRow:
+def _failed_row(node: Node, is_controller: bool, error: ClientError, began: float) -> BrokerRow:
     return BrokerRow(
         node,
         is_controller,
@@ -198,18 +198,17 @@ def _silent_row(node: Node, is_controller: bool, error: ClientError, began: floa
 
 def _identity(responses: ClusterResponses, release: str | None) -> BrokerIdentity:
     versions = responses.versions
-    old = versions.reply is not ApiVersionsReply.ANSWERED
     return identify_broker(
         *responses.software,
-        configured=release if old else None,
+        configured=None if versions.outcome is ApiVersionsOutcome.ANSWERED else release,
         inference=infer_release(versions),
     )
 
 
 def infer_release(versions: BrokerVersions) -> ReleaseInference:
-    """What the broker's list says about its release."""
-    if versions.reply is not ApiVersionsReply.ANSWERED:
-        return identify_without_api_versions(closed=versions.reply is ApiVersionsReply.CLOSED)
+    """Candidate releases for the API ranges and features of a broker."""
+    if versions.outcome is not ApiVersionsOutcome.ANSWERED:
+        return identify_without_api_versions(closed=versions.outcome is ApiVersionsOutcome.CLOSED)
     return identify_release(
         versions.ranges,
         supported_features=versions.supported_features,

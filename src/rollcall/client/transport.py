@@ -1,8 +1,7 @@
-"""The edge that awaits: bytes of one connection, and each answer to whoever waits for it.
+"""asyncio protocol of one connection: sends requests, matches responses by correlation id.
 
-Any number of requests may be on their way; the conversation matches answers by correlation id. A
-caller that is cancelled leaves, and its answer is dropped when it comes. An answer that is late
-ends the connection, as Kafka answers in order: whatever stands behind it would be late as well.
+Any number of requests can be in flight. The response to a cancelled request is dropped. A request
+that times out ends the connection: Kafka responds in order, so later responses would be late too.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from rollcall.protocol.messages import Message
 
 CLOSE_SECONDS = 1.0
 TLS_ALERT = b"\x15\x03"
-SPEAKS_TLS = "these bytes are a TLS alert: the listener speaks TLS, and the settings do not"
+TLS_LISTENER_HINT = "the bytes are a TLS alert: enable TLS, or use a plaintext listener"
 
 
-def no_tls_with(address: Address, error: OSError) -> UnreachableError:
-    why = error.strerror or str(error) or "it closed the connection"
+def tls_failure(address: Address, error: OSError) -> UnreachableError:
+    reason = error.strerror or str(error) or "the broker closed the connection"
     return UnreachableError(
-        f"{address} and rollcall found no way to speak TLS: {why}",
-        hint="check that this is a TLS listener, and whether it wants a client certificate",
+        f"the TLS handshake with {address} failed: {reason}",
+        hint="check that this is a TLS listener, and whether it requires a client certificate",
     )
 
 
@@ -42,120 +41,117 @@ class ClientTransport(asyncio.Protocol):
     def __init__(self, address: Address, conversation: ClientConversation) -> None:
         self.address = address
         self.conversation = conversation
+        self.received_data = False
+        """Whether the broker has sent any byte."""
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
-        self._raw: asyncio.Future[bytes] | None = None
-        self._end: ClientError | None = None
-        self.heard = False
-        """Whether the broker ever said a word, be it half a one."""
-        self._gone = self._loop.create_future()
+        self._pending: dict[int, asyncio.Future[Any]] = {}
+        self._pending_token: asyncio.Future[bytes] | None = None
+        self._error: ClientError | None = None
+        self._closed = self._loop.create_future()
 
     @property
     def is_open(self) -> bool:
-        return self._transport is not None and self._end is None
-
-    # What asyncio calls
+        return self._transport is not None and self._error is None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
-        self.heard = True
+        self.received_data = True
         try:
-            if self._raw is not None:
-                self._receive_raw(data)
+            if self._pending_token is not None:
+                self._receive_token(data)
                 return
-            for answer in self.conversation.receive(data):
-                future = self._waiting.pop(answer.request.correlation_id, None)
+            for response in self.conversation.receive(data):
+                future = self._pending.pop(response.request.correlation_id, None)
                 if future is not None and not future.done():
-                    future.set_result(answer)
+                    future.set_result(response)
         except RemoteProtocolError as error:
-            text = f"{self.address} sent something that cannot be understood: {error.message}"
-            hint = SPEAKS_TLS if data.startswith(TLS_ALERT) else error.hint
-            self._fail(InvalidResponseError(text, hint=hint))
+            message = f"{self.address} sent an invalid response: {error.message}"
+            hint = TLS_LISTENER_HINT if data.startswith(TLS_ALERT) else error.hint
+            self._fail(InvalidResponseError(message, hint=hint))
 
     def connection_lost(self, error: Exception | None) -> None:
         if isinstance(error, ssl.SSLError) and "ALERT" in (error.reason or ""):
-            # since TLS 1.3 a listener that misses a certificate lets us in first, and objects then
-            self._fail(no_tls_with(self.address, error))
-        pending = self.conversation.frames.pending
-        how = f" in the middle of an answer, {pending} bytes of it came" if pending else ""
+            # In TLS 1.3 a missing client certificate is reported after the handshake.
+            self._fail(tls_failure(self.address, error))
+        received = self.conversation.frames.pending
+        detail = f" after {received} bytes of a response" if received else ""
         if isinstance(error, OSError) and error.strerror:
-            how += f" ({error.strerror})"
-        self._fail(ConnectionLostError(f"{self.address} closed the connection{how}"))
-        if not self._gone.done():
-            self._gone.set_result(None)
-
-    # What we call
+            detail += f" ({error.strerror})"
+        self._fail(ConnectionLostError(f"{self.address} closed the connection{detail}"))
+        if not self._closed.done():
+            self._closed.set_result(None)
 
     async def call(self, api_key: int, version: int, body: Message, seconds: float) -> Response:
-        """Ask, and wait for the answer at most so long."""
+        """Send a request and wait for its response."""
         call, data = self.conversation.send(api_key, version, body)
-        what = f"{call.api.name} version {version}"
+        name = f"{call.api.name} version {version}"
         future = self._loop.create_future()
-        self._waiting[call.correlation_id] = future
+        self._pending[call.correlation_id] = future
         try:
-            answer: Response = await self._sent(data, future, seconds, what)
+            response: Response = await self._send(data, future, seconds, name)
         finally:
-            self._waiting.pop(call.correlation_id, None)
-        if answer.message is None:
+            self._pending.pop(call.correlation_id, None)
+        if response.message is None:
             raise UnsupportedError(
-                f"request not supported by the broker: {what}, {self.address} says",
-                hint="the broker is older or newer than its list of versions tells",
+                f"request not supported by the broker: {name} ({self.address})",
+                hint="the broker does not accept a version that it lists: check its release",
             )
-        return answer
+        return response
 
-    async def exchange(self, token: bytes, seconds: float) -> bytes:
-        """A frame without any header, answered by one: SASL as it was before Kafka 1.0."""
-        self._raw = future = self._loop.create_future()
+    async def exchange_token(self, token: bytes, seconds: float) -> bytes:
+        """Exchange SASL tokens as frames without headers, as before Kafka 1.0."""
+        self._pending_token = future = self._loop.create_future()
         try:
-            return cast("bytes", await self._sent(frame([token]), future, seconds, "a SASL token"))
+            response = await self._send(frame([token]), future, seconds, "a SASL token")
+            return cast("bytes", response)
         finally:
-            self._raw = None
+            self._pending_token = None
 
     async def close(self) -> None:
-        """Hang up; returns when the socket is closed."""
+        """Close the connection; returns when the socket is closed."""
         self._fail(ConnectionLostError(f"the connection to {self.address} was closed here"))
         if self._transport is None:
             return
         self._transport.close()
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
-                await asyncio.shield(self._gone)
-        except TimeoutError:  # the peer does not take leave of TLS
+                await asyncio.shield(self._closed)
+        except TimeoutError:  # the peer does not send its TLS close_notify
             self._transport.abort()
 
-    async def _sent(
-        self, data: bytes, future: asyncio.Future[Any], seconds: float, what: str
+    async def _send(
+        self, data: bytes, future: asyncio.Future[Any], seconds: float, name: str
     ) -> Any:
-        if self._end is not None:
-            raise self._end
+        if self._error is not None:
+            raise self._error
         assert self._transport is not None
         self._transport.write(data)
         try:
             async with asyncio.timeout(seconds):
                 return await future
         except TimeoutError:
-            late = RequestTimeoutError(
-                f"{self.address} did not answer {what} within {seconds:g} s",
-                hint="the broker may be overloaded, stopped, or not speak the Kafka protocol",
+            error = RequestTimeoutError(
+                f"{self.address} did not respond to {name} within {seconds:g} s",
+                hint="check that the broker runs, is not overloaded, and that this is a Kafka port",
             )
-            self._fail(late)
-            raise late from None
+            self._fail(error)
+            raise error from None
 
-    def _receive_raw(self, data: bytes) -> None:
+    def _receive_token(self, data: bytes) -> None:
         for token in self.conversation.frames.feed(data):
-            if self._raw is not None and not self._raw.done():
-                self._raw.set_result(token)
+            if self._pending_token is not None and not self._pending_token.done():
+                self._pending_token.set_result(token)
 
     def _fail(self, error: ClientError) -> None:
-        """The first reason stays: what comes after it follows from it."""
-        if self._end is not None:
+        """End the connection and fail all pending requests; only the first error counts."""
+        if self._error is not None:
             return
-        self._end = error
-        waiting = [*self._waiting.values(), *([self._raw] if self._raw else [])]
-        for future in waiting:
+        self._error = error
+        token = [self._pending_token] if self._pending_token else []
+        for future in [*self._pending.values(), *token]:
             if not future.done():
                 future.set_exception(error)
         if self._transport is not None and not isinstance(error, ConnectionLostError):

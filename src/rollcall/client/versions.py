@@ -1,13 +1,13 @@
-"""Which version to ask in: the highest that both sides have, with reasons to take another.
+"""API versions of a broker, and the choice of the version for a request.
 
-What a broker told about itself holds for the connection it was told on, and no longer (35.6).
+The ranges hold for the connection on which the broker reported them, and no longer (35.6).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
@@ -23,70 +23,61 @@ API_VERSIONS: Final = 18
 SASL_AUTHENTICATE: Final = 36
 DESCRIBE_CLUSTER: Final = 60
 
-# The numbers that mean the same in both dialects: what is left when the dialect is unknown.
-UNDISPUTED: Final[Mapping[int, VersionRange]] = MappingProxyType(
+SAME_IN_BOTH_DIALECTS: Final[Mapping[int, VersionRange]] = MappingProxyType(
     {METADATA: VersionRange(0, 9), DESCRIBE_CLUSTER: VersionRange(0, 0)}
 )
+"""Versions with the same layout in both dialects: used when the broker's dialect is unknown."""
 
 
-class ApiVersionsReply(StrEnum):
-    """What a broker did when it was asked for its versions (35.10)."""
+class ApiVersionsOutcome(StrEnum):
+    """How a broker reacted to the ApiVersions request (35.10)."""
 
     ANSWERED = "answered"
     CLOSED = "closed the connection"
-    """As 0.8 does."""
-    SILENT = "no answer"
-    """As 0.9 does."""
+    """Kafka 0.8 does this."""
+    TIMED_OUT = "no response"
+    """Kafka 0.9 does this."""
 
 
 @dataclass(frozen=True)
 class BrokerVersions:
-    """What the broker at the other end of one connection can do, and how we know."""
+    """API ranges and features of a broker, and their provenance."""
 
     ranges: Mapping[int, Range]
     provenance: Provenance = Provenance.REPORTED
-    reply: ApiVersionsReply = ApiVersionsReply.ANSWERED
+    outcome: ApiVersionsOutcome = ApiVersionsOutcome.ANSWERED
     api_versions: int | None = None
-    """The version in which ApiVersions was answered."""
+    """Version of the ApiVersions response."""
     dialect: str | None = None
-    """None when the broker has no ApiVersions 3, which tells it."""
+    """None for a broker without ApiVersions 3, where the dialect is reported."""
     supported_features: Mapping[str, Range] | None = None
     finalized_features: Mapping[str, int] | None = None
-    """Highest level of each; None when the broker does not tell them."""
+    """Maximum level by feature; None when the broker does not report them."""
     zk_migration_ready: bool = False
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Which versions of an API may be used at all, and which only in need."""
-
-    among: VersionRange | None = None
-    avoid: AbstractSet[int] = field(default_factory=frozenset)
-
-
 def choose_version(
-    api: ApiSpec, offered: Range | None, peer: object, choice: Choice | None = None
+    api: ApiSpec,
+    offered: Range | None,
+    peer: object,
+    *,
+    among: VersionRange | None = None,
+    avoid: AbstractSet[int] = frozenset(),
 ) -> int:
-    """The highest common version; one that is deprecated or avoided only if all are (35.8)."""
-    choice = choice or Choice()
-    ours = api.versions if choice.among is None else api.versions & choice.among
-    common = [v for v in ours if offered is not None and offered.has(v)]
+    """Highest common version, deprecated and avoided ones only if there is no other (35.8).
+
+    `among` limits the versions that can be used at all.
+    """
+    allowed = api.versions if among is None else api.versions & among
+    common = {version for version in allowed if offered is not None and offered.has(version)}
     if not common:
+        theirs = f"versions {offered.low} to {offered.high}" if offered else "no version of it"
+        limit = "" if among is None else f", of which {among} can be used here"
         raise UnsupportedError(
-            f"{api.name} cannot be asked of {peer}: {_theirs(offered)}, {_ours(api, choice)}",
-            hint="the broker is too old or too new for it: see `rollcall api-versions`",
+            f"no common version of {api.name}: {peer} supports {theirs}, "
+            f"rollcall {api.versions.lowest} to {api.versions.highest}{limit}",
+            hint="the broker is too old or too new: run `rollcall api-versions`",
         )
-    unloved = api.request.deprecated
-    better = [v for v in common if v not in unloved and v not in choice.avoid]
-    return max(better or [v for v in common if v not in choice.avoid] or common)
-
-
-def _theirs(offered: Range | None) -> str:
-    return f"it has versions {offered.low} to {offered.high}" if offered else "it does not have it"
-
-
-def _ours(api: ApiSpec, choice: Choice) -> str:
-    ours = api.versions
-    if choice.among is None:
-        return f"rollcall has {ours.lowest} to {ours.highest}"
-    return f"rollcall has {ours.lowest} to {ours.highest}, of which {choice.among} would do"
+    not_avoided = common - avoid
+    deprecated = {version for version in common if version in api.request.deprecated}
+    return max(not_avoided - deprecated or not_avoided or common)

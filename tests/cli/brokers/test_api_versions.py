@@ -9,7 +9,7 @@ from rollcall.cli.brokers.api_versions import Matrix, number_list
 from rollcall.protocol.conversation import ServerConversation
 from rollcall.protocol.headers import Request
 from tests.cli.scripted_cluster import rollcall, serving
-from tests.client.scripted import HANG_UP, ScriptedBroker
+from tests.client.scripted import CLOSE, ScriptedBroker
 
 B1 = {0: (0, 3), 1: (2, 3), 18: (0, 3), 3: (0, 9)}
 B2 = {0: (1, 2), 1: (0, 3), 2: (0, 0), 18: (0, 3), 3: (0, 9)}
@@ -98,8 +98,8 @@ def test_an_api_that_the_other_side_lacks_differs() -> None:
 class Old(ScriptedBroker):
     """Hangs up on ApiVersions, as 0.8 does."""
 
-    def api_versions(self, request: Request, talk: ServerConversation) -> bytes | None:
-        return HANG_UP
+    def api_versions(self, request: Request, conversation: ServerConversation) -> bytes | None:
+        return CLOSE
 
 
 @pytest.mark.parametrize("command", ["api-versions", "features"])

@@ -31,7 +31,7 @@ def test_35_7_the_broker_and_the_api_in_the_way_are_named() -> None:
 
 def test_35_7_the_proposals_own_features_are_those_that_a_broker_shows() -> None:
     ours = ScriptedBroker(
-        ranges=KIP_RANGES, speaks=KIP, software=("rollcall", "0.1"), start_time_ms=1
+        ranges=KIP_RANGES, dialect_name=KIP, software=("rollcall", "0.1"), start_time_ms=1
     )
     for broker, usable in ((ours, "yes"), (ScriptedBroker(), "no")):
         with serving(broker):

@@ -15,8 +15,8 @@ from tests.client.scripted import (
     KIP_RANGES,
     ScriptedBroker,
     running,
-    until,
     unused_address,
+    wait_until,
 )
 
 HOSTILE = "Ka\x1b]0;gone\x07fka\u202e\n"
@@ -27,7 +27,7 @@ DAY = 86_400_000
 def mixed() -> Iterator[str]:
     """One of ours, one that is inferred, one with a hostile name, one that is dead."""
     brokers = (
-        ScriptedBroker(id=1, software=("rollcall", "0.1.0"), ranges=KIP_RANGES, speaks=KIP),
+        ScriptedBroker(id=1, software=("rollcall", "0.1.0"), ranges=KIP_RANGES, dialect_name=KIP),
         ScriptedBroker(id=2, ranges=listed_ranges("3.9")),
         ScriptedBroker(id=3, software=(HOSTILE, "[red]4[/red]")),
     )
@@ -115,7 +115,7 @@ def test_885_4_json_keeps_guesses_apart_from_reports(mixed: str) -> None:
 def test_json_has_the_form_that_is_documented(mixed: str) -> None:
     document = json.loads(rollcall("brokers", mixed, "--json").out)
     assert list(document) == [
-        "form", "time_ms", "time", "cluster_id", "controller_id", "asked", "via", "brokers",
+        "form", "time_ms", "time", "cluster_id", "controller_id", "queried", "via", "brokers",
         "summary",
     ]  # fmt: skip
     assert list(document["brokers"][0]) == [
@@ -227,7 +227,7 @@ async def test_who_watches_sees_a_cluster_come_back(capsys: pytest.CaptureFixtur
     await asyncio.sleep(0.2)
     assert seen == []
     async with running(ScriptedBroker(), port=address.port):
-        await until(lambda: len(seen) > 2)
+        await wait_until(lambda: len(seen) > 2)
         watching.cancel()
         with pytest.raises(asyncio.CancelledError):
             await watching

@@ -17,7 +17,7 @@ def restart_later(broker: ScriptedBroker, start: int) -> threading.Thread:
 
     def restart() -> None:
         deadline = time.monotonic() + 30
-        while len(broker.asked(METADATA)) < 4 and time.monotonic() < deadline:
+        while len(broker.versions_of(METADATA)) < 4 and time.monotonic() < deadline:
             time.sleep(0.01)
         broker.start_time_ms = start
 
@@ -78,7 +78,7 @@ def test_536_5_a_broker_without_start_time_is_exit_code_4_at_once() -> None:
         result = rollcall("wait-restart", broker.address, "--broker", 1)
     assert time.monotonic() - began < 5
     assert result.code == 4
-    assert "tells no start time" in result.err
+    assert "does not report its start time" in result.err
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_536_5_a_broker_that_is_not_there_is_told_with_those_that_are() -> None:
     with serving(ScriptedBroker(start_time_ms=BEFORE)) as [broker]:
         result = rollcall("wait-restart", broker.address, "--broker", 9)
     assert result.code == 1
-    assert str(result.error) == "there is no broker 9: the cluster has 1"
+    assert str(result.error) == "broker 9 does not exist: the cluster has 1"
 
 
 def test_536_5_a_cluster_that_cannot_be_asked_is_an_error() -> None:

@@ -121,7 +121,7 @@ def test_a_java_clients_file_is_read(tmp_path: Path) -> None:
         ("avoid = ['Metadata']", "avoid is a list"),
         ("avoid = { Metadata = 3 }", r"avoid\.Metadata is 3"),
         ("avoid = { Metadata = ['3'] }", r"avoid\.Metadata is a list"),
-        ("", "no address to begin with"),
+        ("", "no bootstrap address"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_told(tmp_path: Path, text: str, told: str) -> None:

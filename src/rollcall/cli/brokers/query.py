@@ -4,8 +4,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from rollcall.cli.options.connection import ConnectionSettings
-from rollcall.client import AdminClient, BrokerRow, RollCall, roll_call
-from rollcall.client.open_files import raise_open_file_limit
+from rollcall.client import AdminClient, BrokerRow, RollCall, raise_open_file_limit, roll_call
 from rollcall.errors import RollcallError
 
 T = TypeVar("T")

@@ -23,7 +23,7 @@ def document(calls: RollCall) -> dict[str, Any]:
         "time": iso_time(calls.taken_at_ms),
         "cluster_id": calls.cluster.cluster_id,
         "controller_id": calls.cluster.controller_id,
-        "asked": str(calls.cluster.asked),
+        "queried": str(calls.cluster.queried),
         "via": _via(calls.cluster.via),
         "brokers": [broker(row) for row in (*calls.rows, *calls.unlisted)],
         "summary": summary(calls),
@@ -85,7 +85,7 @@ def _versions(row: BrokerRow) -> dict[str, Any] | None:
         return None
     return {
         "provenance": versions.provenance,
-        "reply": versions.reply.name.lower(),
+        "outcome": versions.outcome.name.lower(),
         "version": versions.api_versions,
         "dialect": versions.dialect,
         "ranges": {str(key): list(range_) for key, range_ in sorted(versions.ranges.items())},
