@@ -1,10 +1,10 @@
-"""What can go wrong between a log and a table."""
+"""Errors of the pipeline."""
 
 from rollcall.errors import RollcallError
 
 
 class PipelineError(RollcallError):
-    """The pipeline cannot do what was asked."""
+    """The pipeline cannot do what was requested."""
 
 
 class SourceError(PipelineError):
@@ -12,11 +12,11 @@ class SourceError(PipelineError):
 
 
 class ChangedError(SourceError):
-    """A log changed or went away while it was read: look again, and read what is there now."""
+    """A log changed or disappeared while it was read; planning again may succeed."""
 
 
 class NotALogError(SourceError):
-    """Most lines could not be read: this is something else than a request log."""
+    """Most lines were rejected, so the input is not a request log."""
 
 
 class SparkError(PipelineError):

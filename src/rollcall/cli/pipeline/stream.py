@@ -128,13 +128,13 @@ def _stream_folder(
 def _stream_topic(
     job: Job, topic: Topic, seconds: float | None, line: ProgressLine, stop: threading.Event
 ) -> None:
-    from rollcall.pipeline.jobs.topic_stream import TopicStream, kafka_cluster
+    from rollcall.pipeline.jobs.topic_stream import TopicStream, cluster_id
 
     def told(outcome: BatchResult) -> None:
         with line.aside():
             print_batch(outcome, mark="")
 
-    known_as = topic.id_in(kafka_cluster(job.spark, topic))
+    known_as = topic.stream_id(cluster_id(job.spark, topic))
     TopicStream(job, topic, told, known_as).until(stop, seconds)
 
 

@@ -1,8 +1,7 @@
-"""Compaction: many parts to few, old hours to days, old connections to rows per hour.
+"""Compaction: merge many Parquet files to few, apply retention, write the rollups for reports.
 
-What was written stands until the compaction's manifest replaces it; a compaction that dies is a
-folder that nobody names. Merging adds up equal keys and nothing else, so it may be done to any
-range of numbers; folding looks at all that is there.
+The old files stay valid until the manifest of the compaction replaces them. Merging sums rows with
+equal keys, so it works on any range of manifests; retention needs all of them.
 """
 
 from __future__ import annotations
@@ -10,24 +9,26 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from rollcall.pipeline.jobs.retention import Folding, fold
-from rollcall.pipeline.jobs.totals import total_frames
+from rollcall.pipeline.jobs.batch import utc_now
+from rollcall.pipeline.jobs.retention import RetentionLimits, apply_retention
 from rollcall.pipeline.jobs.write import Attempt, write_parts
 from rollcall.pipeline.sources.paths import spark_path
 from rollcall.pipeline.spark.errors import translate_errors
 from rollcall.tables.columns import CONNECTION_HOURS, TABLES, USAGE, Merge, Table
 from rollcall.tables.folder import Snapshot
 from rollcall.tables.manifests import Counts, Kind, Manifest, Part
+from rollcall.tables.totals import SOURCES, TOTALS, total
+from rollcall.tables.views import Engine
 from rollcall.tables.writers import Writer
 
 FAN_IN = 16
-"""So many manifests of a size are merged into one."""
-FOLD_EVERY = timedelta(hours=24)
+"""This many manifests of one size are merged into one."""
+RETENTION_INTERVAL = timedelta(hours=24)
 ORDERED = (USAGE, CONNECTION_HOURS)
 ORDER = (
     "cluster",
@@ -40,8 +41,7 @@ ORDER = (
     "api_version",
     "hour",
 )
-"""Within a day, rows of one client lie together: reports are about clients, and about a few days;
-from totals they know the rest."""
+"""Within a day, rows of one client are adjacent: most reports are about clients and a few days."""
 
 MERGES = {Merge.SUM: F.sum, Merge.MIN: F.min, Merge.MAX: F.max, Merge.BITS: F.bit_or}
 
@@ -55,23 +55,24 @@ class CompactionResult:
 
 
 def compact(spark: SparkSession, writer: Writer, keep: timedelta | None = None) -> CompactionResult:
-    """Merge everything, fold what is old, and drop what is older than `keep`."""
+    """Merge everything, apply retention, and drop rows older than `keep`."""
     snapshot = writer.snapshot()
     if not any(manifest.parts for manifest in snapshot.live):
         return CompactionResult(0, 0, 0)
     with translate_errors(writer.store.address):
         frames = _merged_frames(spark, snapshot, snapshot.live)
-        now = datetime.fromtimestamp(writer.clock(), UTC).replace(tzinfo=None)
-        frames = fold(frames, Folding.at(_newest(spark, snapshot, now), now, keep), merge_rows)
+        now = utc_now(writer)
+        limits = RetentionLimits.at(_newest(spark, snapshot, now), now, keep)
+        frames = apply_retention(frames, limits, merge_rows)
     return _replace(writer, snapshot, snapshot.live, frames, folded_ms=writer.now_ms())
 
 
 def compact_if_due(spark: SparkSession, writer: Writer) -> CompactionResult | None:
-    """What a stream does between its batches: merge sixteen of a size; fold once a day."""
+    """Between two batches of a stream: merge 16 manifests of one size; apply retention daily."""
     snapshot = writer.snapshot()
     folded = max((manifest.folded_ms for manifest in snapshot.live), default=0)
     age = timedelta(milliseconds=writer.now_ms() - folded)
-    if age > FOLD_EVERY and any(manifest.parts for manifest in snapshot.live):
+    if age > RETENTION_INTERVAL and any(manifest.parts for manifest in snapshot.live):
         return compact(spark, writer)
     due = due_for_merge(snapshot.live)
     if not due:
@@ -81,7 +82,7 @@ def compact_if_due(spark: SparkSession, writer: Writer) -> CompactionResult | No
 
 
 def due_for_merge(live: Sequence[Manifest]) -> Sequence[Manifest]:
-    """The newest manifests of one size, if there are enough of them."""
+    """The newest manifests of one size, if there are at least `FAN_IN`."""
     run = 0
     while run < len(live) and _level(live[-1 - run]) == _level(live[-1]):
         run += 1
@@ -107,16 +108,17 @@ def _merged_frames(
 
 
 def merge_rows(rows: DataFrame, table: Table) -> DataFrame:
-    """Rows with the same keys become one."""
+    """Merge rows with equal keys into one."""
     if not table.values:
         return rows
-    totals = [MERGES[each.merge](each.name).alias(each.name) for each in table.values]
+    totals = [MERGES[value.merge](value.name).alias(value.name) for value in table.values]
     return rows.groupBy(*table.keys).agg(*totals)
 
 
 def _newest(spark: SparkSession, snapshot: Snapshot, now: datetime) -> datetime:
-    """The time of the newest request: what is old is old beside it. A clock that runs ahead, or
-    a line that was forged, must not make all else old: never later than now."""
+    """The time of the newest request, from which ages are counted.
+
+    At most now: a clock that is ahead, or a forged line, must not make all other rows old."""
     parts = [spark_path(address) for address in snapshot.addresses(USAGE.name)]
     newest = spark.read.parquet(*parts).agg(F.max("last_seen")).first() if parts else None
     return min(newest[0], now) if newest is not None and newest[0] is not None else now
@@ -133,7 +135,7 @@ def _replace(
     parts = write_parts(writer, attempt, frames | _in_order(frames))
     if frames:
         spark = next(iter(frames.values())).sparkSession
-        parts |= write_parts(writer, attempt, total_frames(spark, writer, parts))
+        parts |= write_parts(writer, attempt, rollups(spark, writer, parts))
     first = chosen[0].covers[0] if chosen[0].covers else chosen[0].number
     if chosen[0] is snapshot.live[0]:
         first = 1
@@ -157,8 +159,33 @@ def _replace(
     return CompactionResult(len(chosen), before, _bytes(parts))
 
 
+def rollups(
+    spark: SparkSession, writer: Writer, parts: Mapping[str, Sequence[Part]]
+) -> dict[str, DataFrame]:
+    """Rollups of the tables that were just written, sorted by key: a report of a few days reads
+    few row groups."""
+    frames = {}
+    with translate_errors(writer.store.address):
+        for source in {table.name for table in SOURCES.values()}:
+            if parts.get(source):
+                paths = [
+                    spark_path(f"{writer.store.address}/{part.name}") for part in parts[source]
+                ]
+                spark.read.parquet(*paths).createOrReplaceTempView(_view(source))
+        for name, table in TOTALS.items():
+            source = SOURCES[name].name
+            if parts.get(source):
+                rollup = spark.sql(total(table, _view(source), Engine.SPARK))
+                frames[name] = rollup.orderBy(*table.keys)
+    return frames
+
+
+def _view(table: str) -> str:
+    return f"rollcall_written_{table}"
+
+
 def _in_order(frames: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
-    """Sorted from the first file to the last; Spark sorts on disk what memory does not hold."""
+    """Sorted across files; Spark spills to disk what does not fit into memory."""
     day = F.date_trunc("day", "hour")
     return {
         table.name: frames[table.name].orderBy(day, *(name for name in ORDER if name in table.keys))

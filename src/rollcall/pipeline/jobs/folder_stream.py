@@ -1,6 +1,6 @@
-"""`rollcall pipeline stream LOGS_DIR`: a folder looked at again and again, by our own listing.
+"""`rollcall pipeline stream LOGS_DIR`: list a directory repeatedly and read what is new.
 
-Spark's file source knows paths and not contents: a log that was rolled would be read twice.
+Spark's file source tracks paths, not contents: it would read a rolled log twice.
 """
 
 from __future__ import annotations
@@ -13,58 +13,58 @@ from rollcall.pipeline.errors import ChangedError
 from rollcall.pipeline.jobs.compaction import compact_if_due
 from rollcall.pipeline.jobs.job import Job
 from rollcall.pipeline.jobs.progress import ProgressCallback
-from rollcall.pipeline.jobs.run import RunResult, logs_for, make_plan, read_plan
+from rollcall.pipeline.jobs.run import RunResult, job_logs, make_plan, read_plan
 from rollcall.pipeline.sources.files import LogFile
 from rollcall.tables.cleaning import Cleaner
 
-LOOKS_IN_VAIN = 20
-"""So many in a row, and it is no log that was rolled just then: no line would ever be read."""
+MAX_FAILED_TRIGGERS = 20
+"""After this many failures in a row a file is not just being rolled: no line would be read."""
 
 
 @dataclass
 class FolderStream:
     job: Job
-    wanted: Sequence[str]
-    tell: ProgressCallback
-    told: Callable[[RunResult], None]
-    """Called after each look that found something."""
+    paths: Sequence[str]
+    on_progress: ProgressCallback
+    on_result: Callable[[RunResult], None]
+    """Called after each trigger that read something."""
     _seen: dict[str, LogFile] = field(default_factory=dict)
-    """Files whose content is in the tables, as they were then."""
+    """Files whose content is in the tables, as they were listed."""
     _cleaner: Cleaner = field(init=False)
 
     def __post_init__(self) -> None:
         self._cleaner = Cleaner(self.job.writer)
 
     def once(self) -> RunResult:
-        """Look, and read what is new."""
+        """One trigger: list the directory and read what is new."""
         self._cleaner.clean_if_due()
-        files = logs_for(self.job, self.wanted)
-        fresh = [file for file in files if self._seen.get(file.path) != file]
-        plan = make_plan(self.job, fresh)
+        files = job_logs(self.job, self.paths)
+        changed = [file for file in files if self._seen.get(file.path) != file]
+        plan = make_plan(self.job, changed)
         result = RunResult(not_read=tuple(plan.not_read), already_read=plan.already_read)
         try:
-            for outcome in read_plan(self.job, plan, self.tell):
-                result = result.with_batch(outcome)
-        finally:  # what is in the tables is told, also when a log changed behind it
+            for batch in read_plan(self.job, plan, self.on_progress):
+                result = result.with_batch(batch)
+        finally:  # report what was committed, even if a later file changed while it was read
             if result.counts.files:
-                self.told(result)
-        waiting = {*(left.path for left in plan.not_read), *plan.deferred}
-        self._seen = {file.path: file for file in files if file.path not in waiting}
+                self.on_result(result)
+        unfinished = {*(file.path for file in plan.not_read), *plan.deferred}
+        self._seen = {file.path: file for file in files if file.path not in unfinished}
         return result
 
     def until(self, stop: threading.Event, seconds: float) -> None:
-        """Look every so many seconds; compact between."""
-        in_vain = 0
+        """Trigger at this interval and compact in between, until `stop` is set."""
+        failures = 0
         while not stop.is_set():
-            began = self.job.writer.clock()
+            started = self.job.writer.clock()
             try:
                 self.once()
                 while compact_if_due(self.job.spark, self.job.writer):
                     pass
-                in_vain = 0
-            except ChangedError:  # the next look will find it as it is then
+                failures = 0
+            except ChangedError:  # the next trigger lists the file as it is then
                 self._seen = {}
-                in_vain += 1
-                if in_vain == LOOKS_IN_VAIN:
+                failures += 1
+                if failures == MAX_FAILED_TRIGGERS:
                     raise
-            stop.wait(max(0.0, seconds - (self.job.writer.clock() - began)))
+            stop.wait(max(0.0, seconds - (self.job.writer.clock() - started)))

@@ -1,8 +1,8 @@
-"""How far a run is: files, lines, and the share of the bytes that Spark has read.
+"""Progress of a run: files, lines, and the share of the bytes that Spark has read.
 
-Spark tells bytes and lines of a stage when one of its tasks ends; on one machine, Hadoop tells the
-bytes at any moment. Neither tells files. Spark takes the largest first, so the number of files that
-are done is told by the bytes; it is exact when a batch ends.
+Spark reports bytes and lines of a stage when one of its tasks ends; in local mode Hadoop reports
+bytes at any time. Neither reports files: Spark reads the largest first, so the number of finished
+files is estimated from the bytes. It is exact at the end of a batch.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from pyspark.sql import SparkSession
 
 from rollcall.pipeline.spark.config import LOCAL
 
-SECONDS = 0.5
+INTERVAL_SECONDS = 0.5
+MIN_SHARE = 0.01
+"""Below this share most of the time was start-up, so the remaining time is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +32,13 @@ class Progress:
     lines: int
     seconds: float
     share: float
-    """Of the work, 0 to 1."""
+    """Share of the bytes, 0 to 1."""
     writing: bool = False
-    """All lines of a batch are read; now it is added to the tables."""
+    """All lines of a batch are read; it is being written to the tables."""
 
     @property
     def seconds_left(self) -> float | None:
-        """None while nobody can tell: of the first hundredth, most is starting up."""
-        if self.share < 0.01 or self.writing:
+        if self.share < MIN_SHARE or self.writing:
             return None
         return self.seconds * (1 - self.share) / self.share
 
@@ -46,51 +47,51 @@ ProgressCallback = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class BytesRead:
     """What Spark has read of a batch."""
 
     bytes: int = 0
     lines: int = 0
-    ended: bool = False
+    finished: bool = False
 
-    def then(self, later: Read | None) -> Read:
-        """When the stage that reads the files is over, all is read."""
-        if self.ended or later is None:
-            return Read(self.bytes, self.lines, ended=self.bytes > 0)
+    def then(self, later: BytesRead | None) -> BytesRead:
+        """The next observation; None after a first one means that the reading stage has ended."""
+        if self.finished or later is None:
+            return BytesRead(self.bytes, self.lines, finished=self.bytes > 0)
         return later
 
 
 @dataclass
-class Watch:
-    """Looks at Spark twice a second, and tells what it sees."""
+class ProgressMonitor:
+    """Polls Spark twice a second and calls back with the progress."""
 
     spark: SparkSession
-    tell: ProgressCallback
+    callback: ProgressCallback
     files: int
-    weight: int
-    began: float = field(default_factory=time.monotonic)
+    log_bytes: int
+    started: float = field(default_factory=time.monotonic)
     done_files: int = 0
     done_lines: int = 0
-    done_weight: int = 0
+    done_bytes: int = 0
     _stage: int | None = None
-    """The one that reads the files, once it is known; what others read are sums."""
-    _began_at: int | None = None
-    """What had been read on this machine when the stage was first seen."""
+    """The stage that reads the files, once it is known; other stages read sums."""
+    _bytes_before: int | None = None
+    """Bytes that this machine had read when the stage was first observed."""
 
     @contextmanager
-    def batch(self, sizes: Sequence[int], weight: int) -> Iterator[None]:
-        """ProgressCallback of a batch of files of these sizes while the block reads it."""
+    def batch(self, sizes: Sequence[int], log_bytes: int) -> Iterator[None]:
+        """Report the progress of a batch of files of these sizes while the block reads it."""
         stop = threading.Event()
-        self._stage = self._began_at = None
+        self._stage = self._bytes_before = None
 
-        def look() -> None:
-            so_far = Read()
-            while not stop.wait(SECONDS):
-                with suppress(Py4JError):  # a stage may end while it is looked at
-                    so_far = so_far.then(self._reading())
-                    self._say(so_far, sizes, weight)
+        def poll() -> None:
+            read = BytesRead()
+            while not stop.wait(INTERVAL_SECONDS):
+                with suppress(Py4JError):  # the stage may end while it is queried
+                    read = read.then(self._bytes_read())
+                    self._report(read, sizes, log_bytes)
 
-        thread = threading.Thread(target=look, name="progress", daemon=True)
+        thread = threading.Thread(target=poll, name="progress", daemon=True)
         thread.start()
         try:
             yield
@@ -98,52 +99,52 @@ class Watch:
             stop.set()
             thread.join()
 
-    def finished(self, files: int, weight: int, lines: int) -> None:
+    def finished(self, files: int, log_bytes: int, lines: int) -> None:
         self.done_files += files
-        self.done_weight += weight
+        self.done_bytes += log_bytes
         self.done_lines += lines
-        self._say(Read(), (), 0)
+        self._report(BytesRead(), (), 0)
 
-    def _reading(self) -> Read | None:
-        """What the stage that reads has read, if one does at this moment."""
+    def _bytes_read(self) -> BytesRead | None:
+        """What the stage that reads files has read; None if it is not active."""
         context: Any = self.spark.sparkContext
         stages = context._jsc.sc().statusStore()
         for stage in context.statusTracker().getActiveStageIds():
-            found = stages.lastStageAttempt(stage)
-            size = max(found.inputBytes(), self._read_here(context, found.inputBytes()))
+            status = stages.lastStageAttempt(stage)
+            size = max(status.inputBytes(), self._local_bytes(context, status.inputBytes()))
             if self._stage is None and size:
                 self._stage = stage
             if self._stage == stage:
-                return Read(size, found.inputRecords())
+                return BytesRead(size, status.inputRecords())
         return None
 
-    def _read_here(self, context: Any, told: int) -> int:
-        """Bytes that this machine has read since the stage was first seen; 0 on a cluster."""
+    def _local_bytes(self, context: Any, reported: int) -> int:
+        """Bytes read by this process since the stage was first observed; 0 on a cluster."""
         if LOCAL.fullmatch(context.master) is None:
             return 0
         systems = context._jvm.org.apache.hadoop.fs.FileSystem.getGlobalStorageStatistics()
-        numbers = [each.getLong("bytesRead") for each in systems.iterator()]
-        read = sum(number or 0 for number in numbers)
-        if self._began_at is None:
-            self._began_at = read - told
-        return int(read - self._began_at)
+        read = sum(system.getLong("bytesRead") or 0 for system in systems.iterator())
+        if self._bytes_before is None:
+            self._bytes_before = read - reported
+        return int(read - self._bytes_before)
 
-    def _say(self, read: Read, sizes: Sequence[int], weight: int) -> None:
-        share = 1.0 if read.ended else min(1.0, read.bytes / max(1, sum(sizes)))
-        done = (self.done_weight + share * weight) / max(1, self.weight)
-        self.tell(
+    def _report(self, read: BytesRead, sizes: Sequence[int], log_bytes: int) -> None:
+        share = 1.0 if read.finished else min(1.0, read.bytes / max(1, sum(sizes)))
+        done = (self.done_bytes + share * log_bytes) / max(1, self.log_bytes)
+        files = len(sizes) if read.finished else files_within(read.bytes, sizes)
+        self.callback(
             Progress(
-                self.done_files + (len(sizes) if read.ended else files_within(read.bytes, sizes)),
+                self.done_files + files,
                 self.files,
                 self.done_lines + read.lines,
-                time.monotonic() - self.began,
+                time.monotonic() - self.started,
                 min(1.0, done),
-                read.ended,
+                read.finished,
             )
         )
 
 
 def files_within(read: int, sizes: Sequence[int]) -> int:
-    """How many files so many bytes are, the largest first; the last one is never certain."""
+    """How many files, largest first, are within this many bytes; never the last one."""
     ends = list(accumulate(sorted(sizes, reverse=True)))[:-1]
     return sum(end <= read for end in ends)

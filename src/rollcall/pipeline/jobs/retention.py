@@ -1,6 +1,6 @@
-"""What becomes of rows that have grown old: hours to days, connections to counts, many ids to one.
+"""Retention: old hours to days, old connections to counts per hour, a limit of client ids.
 
-Totals stay; detail goes, so that tables stay small however long they are kept.
+Sums are kept and detail is dropped, so that tables stay small however long they are kept.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import and_
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -23,79 +25,79 @@ from rollcall.tables.columns import (
 )
 from rollcall.tables.views import Engine, merge, numbered
 
-HOURS_FOR = timedelta(days=7)
-CONNECTIONS_FOR = timedelta(hours=48)
-CLIENT_IDS = 10_000
+KEEP_HOURS = timedelta(days=7)
+KEEP_CONNECTIONS = timedelta(hours=48)
+MAX_CLIENT_IDS = 10_000
 OTHER = "other"
 
 MergeRows = Callable[[DataFrame, Table], DataFrame]
 
 
 @dataclass(frozen=True, slots=True)
-class Folding:
+class RetentionLimits:
     days_before: datetime
-    """Hours that begin before this day become days."""
+    """Hours before this day become days."""
     connections_before: datetime
-    """Connections last seen before this become counts, if their broker was heard later."""
+    """Connections last seen before this become counts, if their broker was observed later."""
     dropped_before: datetime | None
-    """What was last seen before this goes; None: nothing goes."""
+    """Rows last seen before this are dropped; None drops nothing."""
 
     @classmethod
-    def at(cls, newest: datetime, now: datetime, keep: timedelta | None) -> Folding:
-        day = (newest - HOURS_FOR).replace(hour=0, minute=0, second=0, microsecond=0)
-        return cls(day, newest - CONNECTIONS_FOR, now - keep if keep is not None else None)
+    def at(cls, newest: datetime, now: datetime, keep: timedelta | None) -> RetentionLimits:
+        day = (newest - KEEP_HOURS).replace(hour=0, minute=0, second=0, microsecond=0)
+        return cls(day, newest - KEEP_CONNECTIONS, now - keep if keep is not None else None)
 
 
-def fold(frames: dict[str, DataFrame], how: Folding, merge_rows: MergeRows) -> dict[str, DataFrame]:
-    """Merged rows of all tables in, folded rows of all tables out."""
-    folded = drop_old(frames, how)
-    if CONNECTIONS.name in folded:
-        young, old = split_connections(folded[CONNECTIONS.name], how)
-        hours = folded.get(CONNECTION_HOURS.name)
-        folded[CONNECTIONS.name] = young
-        folded[CONNECTION_HOURS.name] = old if hours is None else hours.unionByName(old)
+def apply_retention(
+    frames: dict[str, DataFrame], limits: RetentionLimits, merge_rows: MergeRows
+) -> dict[str, DataFrame]:
+    """Merged rows of all tables to those that are kept."""
+    kept = drop_old(frames, limits)
+    if CONNECTIONS.name in kept:
+        recent, old = split_connections(kept[CONNECTIONS.name], limits)
+        hours = kept.get(CONNECTION_HOURS.name)
+        kept[CONNECTIONS.name] = recent
+        kept[CONNECTION_HOURS.name] = old if hours is None else hours.unionByName(old)
     for table in (USAGE, CONNECTION_HOURS):
-        if table.name in folded:
-            rows = cap_client_ids(with_days(folded[table.name], how))
-            folded[table.name] = merge_rows(rows, table)
-    return folded
-
-
-def drop_old(frames: Mapping[str, DataFrame], how: Folding) -> dict[str, DataFrame]:
-    """Files stay known for ever, or old logs would count again; rejects go with their file."""
-    kept = dict(frames)
-    if how.dropped_before is None:
-        return kept
-    cut = _moment(how.dropped_before)
-    for table in (USAGE, CONNECTIONS, CONNECTION_HOURS, BROKERS):
         if table.name in kept:
-            kept[table.name] = kept[table.name].where(F.col("last_seen") >= cut)
-    if REJECTS.name in kept and FILES.name in kept:
-        last = F.coalesce("last_time", "read_at")
-        young = kept[FILES.name].where(last >= cut).select("file").distinct()
-        kept[REJECTS.name] = kept[REJECTS.name].join(young, "file", "left_semi")
+            rows = cap_client_ids(with_days(kept[table.name], limits))
+            kept[table.name] = merge_rows(rows, table)
     return kept
 
 
-def with_days(rows: DataFrame, how: Folding) -> DataFrame:
-    old = F.col("hour") < _moment(how.days_before)
+def drop_old(frames: Mapping[str, DataFrame], limits: RetentionLimits) -> dict[str, DataFrame]:
+    """Drop old rows. Rows of `files` are kept forever, otherwise old logs would be read again."""
+    kept = dict(frames)
+    if limits.dropped_before is None:
+        return kept
+    limit = _timestamp(limits.dropped_before)
+    for table in (USAGE, CONNECTIONS, CONNECTION_HOURS, BROKERS):
+        if table.name in kept:
+            kept[table.name] = kept[table.name].where(F.col("last_seen") >= limit)
+    if REJECTS.name in kept and FILES.name in kept:
+        last = F.coalesce("last_time", "read_at")
+        recent = kept[FILES.name].where(last >= limit).select("file").distinct()
+        kept[REJECTS.name] = kept[REJECTS.name].join(recent, "file", "left_semi")
+    return kept
+
+
+def with_days(rows: DataFrame, limits: RetentionLimits) -> DataFrame:
+    old = F.col("hour") < _timestamp(limits.days_before)
     day = _day(F.col("hour"))
     return rows.withColumn("hour", F.when(old, day).otherwise(F.col("hour")))
 
 
 def cap_client_ids(rows: DataFrame) -> DataFrame:
-    """Beyond 10,000 client ids of a principal in a day, those that ask least are `other`."""
+    """Above 10,000 client ids of a principal in a day, those with fewest requests become `other`."""
     group = ["cluster", "principal", "day"]
     dated = rows.withColumn("day", _day(F.col("hour")))
     ids = dated.where(F.col("client_id").isNotNull() & (F.col("client_id") != OTHER))
-    counted = ids.groupBy(*group, "client_id").agg(F.sum("requests").alias("asked"))
-    place = F.row_number().over(Window.partitionBy(*group).orderBy(F.desc("asked"), "client_id"))
-    beyond = counted.withColumn("place", place).where(F.col("place") > CLIENT_IDS)
+    counted = ids.groupBy(*group, "client_id").agg(F.sum("requests").alias("requests"))
+    rank = F.row_number().over(Window.partitionBy(*group).orderBy(F.desc("requests"), "client_id"))
+    beyond = counted.withColumn("rank", rank).where(F.col("rank") > MAX_CLIENT_IDS)
     marks = beyond.select(*(F.col(name).alias(f"b_{name}") for name in [*group, "client_id"]))
     same = [F.col(name).eqNullSafe(F.col(f"b_{name}")) for name in [*group, "client_id"]]
-    condition = same[0]
-    for each in same[1:]:
-        condition &= each
+    condition = reduce(and_, same)
     client_id = F.when(F.col("b_client_id").isNotNull(), OTHER).otherwise(F.col("client_id"))
     return (
         dated.join(marks, condition, "left")
@@ -104,27 +106,28 @@ def cap_client_ids(rows: DataFrame) -> DataFrame:
     )
 
 
-def split_connections(rows: DataFrame, how: Folding) -> tuple[DataFrame, DataFrame]:
-    """Rows of connections that may go on, and the counts of those that ended long ago.
+def split_connections(rows: DataFrame, limits: RetentionLimits) -> tuple[DataFrame, DataFrame]:
+    """Rows of connections that may continue, and the counts of those that ended.
 
-    What is long ago is told by the newest line of the same broker: logs of another may have been
-    read up to a later day. Of a broker that is silent nothing waits for longer than hours do."""
+    A connection has ended if its broker logged lines 48 hours later: the logs of another broker
+    may have been read up to a later day. After 7 days it has ended in any case."""
     spark = rows.sparkSession
     rows.createOrReplaceTempView("rollcall_connections")
     nth = spark.sql(numbered("rollcall_connections"))
     whole = Window.partitionBy("cluster", "broker", "connection", "nth")
     ended = nth.withColumn("ended", F.max("last_seen").over(whole))
     newest = F.max("last_seen").over(Window.partitionBy("cluster", "broker"))
-    ended = ended.withColumn("heard", newest - F.expr(f"INTERVAL {CONNECTIONS_FOR.days} DAYS"))
-    before = F.least("heard", _moment(how.connections_before))
-    is_old = (F.col("ended") < before) | (F.col("ended") < _moment(how.days_before))
+    limit = newest - F.expr(f"INTERVAL {KEEP_CONNECTIONS.days} DAYS")
+    ended = ended.withColumn("broker_limit", limit)
+    before = F.least("broker_limit", _timestamp(limits.connections_before))
+    is_old = (F.col("ended") < before) | (F.col("ended") < _timestamp(limits.days_before))
     ended.where(is_old).select(*rows.columns).createOrReplaceTempView("rollcall_ended")
     connections = spark.sql(merge(CONNECTIONS, "rollcall_ended", Engine.SPARK))
     return ended.where(~is_old).select(*rows.columns), count_by_hour(connections)
 
 
 def count_by_hour(connections: DataFrame) -> DataFrame:
-    """Per hour of opening, broker and client: how many, how many asked once, the longest."""
+    """Per opening hour, broker and client: connections, those with one request, the longest."""
     microseconds = F.expr("timestampdiff(MICROSECOND, first_seen, last_seen)")
     opened, once = F.count("*"), F.count_if(F.col("requests") == 1)
     return (
@@ -148,6 +151,6 @@ def _day(hour: Column) -> Column:
     return F.date_trunc("day", hour).cast("timestamp_ntz")
 
 
-def _moment(when: datetime) -> Column:
-    """As a text: a `datetime` without a zone would be taken for one of this machine's zone."""
-    return F.lit(when.isoformat(sep=" ")).cast("timestamp_ntz")
+def _timestamp(time: datetime) -> Column:
+    """From text, because Spark takes a naive `datetime` to be in the zone of this machine."""
+    return F.lit(time.isoformat(sep=" ")).cast("timestamp_ntz")

@@ -1,8 +1,8 @@
-"""`rollcall pipeline stream kafka://HOST:PORT/TOPIC`: lines from a topic, each once.
+"""`rollcall pipeline stream kafka://HOST:PORT/TOPIC`: read a Kafka topic, each record once.
 
-Spark remembers in a checkpoint which offsets a batch holds, and runs a batch again that it does
-not know to be done. The number of the batch is in the manifest, so one that was committed before
-Spark could note it is passed over.
+Spark writes the offsets of a batch to a checkpoint and repeats a batch that it does not know to be
+complete. The manifest holds the number of the batch, so a batch that was committed before Spark
+updated the checkpoint is skipped.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -23,15 +22,20 @@ from pyspark.storagelevel import StorageLevel
 
 from rollcall.errors import RollcallError
 from rollcall.pipeline.errors import SourceError
-from rollcall.pipeline.jobs.batch import BatchResult, Example, summarise
-from rollcall.pipeline.jobs.checks import check_lines
+from rollcall.pipeline.jobs.batch import (
+    OUTCOMES,
+    BatchResult,
+    RejectExample,
+    check_lines,
+    summarise,
+    utc_now,
+)
 from rollcall.pipeline.jobs.compaction import compact_if_due
 from rollcall.pipeline.jobs.job import Job
 from rollcall.pipeline.jobs.write import Attempt, small_frame, write_parts
-from rollcall.pipeline.sources.offsets import check_records, noted_offsets
 from rollcall.pipeline.sources.paths import spark_path
 from rollcall.pipeline.sources.planning import UnreadFile
-from rollcall.pipeline.sources.topic import Topic, topic_lines
+from rollcall.pipeline.sources.topic import Topic, batch_offsets, check_records, topic_lines
 from rollcall.pipeline.spark.errors import translate_errors
 from rollcall.tables.cleaning import Cleaner
 from rollcall.tables.columns import FILES, REJECTS
@@ -41,35 +45,38 @@ from rollcall.tables.manifests import Counts, Kind, Manifest
 
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13"
 POLL_SECONDS = 0.5
-BATCH_LINES = 5_000_000
-"""A long backlog is read in batches of this size."""
+MAX_BATCH_RECORDS = 5_000_000
 
 
 @dataclass
 class TopicStream:
     job: Job
     topic: Topic
-    told: Callable[[BatchResult], None]
+    on_result: Callable[[BatchResult], None]
     id: str
-    """What the stream is known by in manifests and notes."""
+    """Identifies the stream in manifests and names its checkpoint."""
     _failure: RollcallError | None = None
-    """Why a batch failed: Spark would tell it in its own words."""
+    """Why a batch failed; Spark raises it as an exception of its own."""
     _cleaner: Cleaner = field(init=False)
 
     def __post_init__(self) -> None:
         self._cleaner = Cleaner(self.job.writer)
 
+    @property
+    def _checkpoint(self) -> str:
+        return f"{STREAMS}/{self.id}"
+
     def start(self, seconds: float | None) -> StreamingQuery:
-        """Begin to read; None: what is there now, and then stop."""
-        self._check_notes()
-        checkpoint = f"{self.job.writer.store.address}/{STREAMS}/{self.id}"
+        """Start the query with this trigger interval; None reads what exists now and stops."""
+        self._check_checkpoint()
+        checkpoint = f"{self.job.writer.store.address}/{self._checkpoint}"
         source = self.job.spark.readStream.format("kafka").options(
             **{
                 "kafka.bootstrap.servers": self.topic.bootstrap,
                 "subscribe": self.topic.name,
                 "startingOffsets": "earliest",
                 "failOnDataLoss": "false",
-                "maxOffsetsPerTrigger": str(BATCH_LINES),
+                "maxOffsetsPerTrigger": str(MAX_BATCH_RECORDS),
                 **dict(self.topic.options),
             }
         )
@@ -91,19 +98,18 @@ class TopicStream:
             while query.isActive and not stop.wait(POLL_SECONDS):
                 pass
             if (error := query.exception()) is not None:
-                raise self._failure or ended(self.topic, str(error))
+                raise self._failure or failed(self.topic, str(error))
         finally:
             query.stop()
 
-    def _check_notes(self) -> None:
-        """A stream that was read without its notes would be read from the beginning again."""
+    def _check_checkpoint(self) -> None:
+        """Without its checkpoint, Spark would read the topic from the beginning again."""
         known = self.job.writer.snapshot().streams
-        notes = self.job.writer.store.list(f"{STREAMS}/{self.id}")
-        if self.id in known and not notes:
+        if self.id in known and not self.job.writer.store.list(self._checkpoint):
             raise TablesError(
-                f"lines of {self.topic.address} are in the tables, but the stream's notes on how "
-                f"far it came ({STREAMS}/{self.id}) are gone",
-                hint="restore that folder, or start new tables: all lines would count again",
+                f"records of {self.topic.address} are in the tables, but the checkpoint of the "
+                f"stream ({self._checkpoint}) is missing",
+                hint="restore that directory, or use new tables: all records would be read again",
             )
 
     def _try_batch(self, rows: DataFrame, batch: int) -> None:
@@ -126,7 +132,7 @@ class TopicStream:
                 counted = self.job.record_type.count_files(summed).collect()
                 check_lines(row.asDict() for row in counted)
                 empty = self._check_records(rows, batch, counted)
-                self.told(self._commit(attempt, lines, summed, batch, counted, empty))
+                self.on_result(self._commit(attempt, lines, summed, batch, counted, empty))
         finally:
             summed.unpersist()
         while compact_if_due(self.job.spark, self.job.writer):
@@ -135,14 +141,14 @@ class TopicStream:
     def _check_records(
         self, rows: DataFrame, batch: int, counted: Sequence[Row]
     ) -> list[UnreadFile]:
-        """All records of the batch are lines; what offsets hold none is told."""
+        """Check that all records of the batch became lines; report offsets without a record."""
 
         def recount() -> dict[int, int]:
             return {row[0]: row[1] for row in rows.groupBy("partition").count().collect()}
 
         lines = {int(row["file"].rpartition("/")[2]): row["lines"] for row in counted}
         store = self.job.writer.store
-        offsets = noted_offsets(store, f"{STREAMS}/{self.id}", self.topic.name, batch)
+        offsets = batch_offsets(store, self._checkpoint, self.topic.name, batch)
         empty = check_records(lines, offsets, recount)
         return [
             UnreadFile(f"{self.topic.address}/{partition}", f"{count} offsets hold no record")
@@ -158,13 +164,10 @@ class TopicStream:
         counted: list[Row],
         empty: Sequence[UnreadFile],
     ) -> BatchResult:
-        totals = {
-            name: sum(row[name] for row in counted)
-            for name in ("lines", "requests", "skipped", "rejected")
-        }
-        frames = self.job.record_type.table_rows(summed)
+        totals = {name: sum(row[name] for row in counted) for name in OUTCOMES}
+        frames = self.job.recipe.frames(summed)
         frames[FILES.name] = self._file_rows(counted)
-        examples: tuple[Example, ...] = ()
+        examples: tuple[RejectExample, ...] = ()
         reasons: dict[str, int] = {}
         if totals["rejected"]:
             found = self.job.record_type.find_rejects(lines, summed)
@@ -187,8 +190,8 @@ class TopicStream:
         return BatchResult(counts, examples, tuple(empty))
 
     def _file_rows(self, counted: list[Row]) -> DataFrame:
-        """A row per partition of the topic; it has no content to be known by."""
-        now = datetime.fromtimestamp(self.job.writer.clock(), UTC).replace(tzinfo=None)
+        """A row for each partition of the topic, without a fingerprint."""
+        now = utc_now(self.job.writer)
         columns = {column.name: column.type for column in FILES.columns}
         rows = [
             {name: value for name, value in row.asDict().items() if name in columns}
@@ -198,43 +201,43 @@ class TopicStream:
         return small_frame(self.job.spark, columns, rows)
 
 
-def ended(topic: Topic, why: str) -> SourceError:
-    first = next(iter(why.splitlines()), "")
+def failed(topic: Topic, reason: str) -> SourceError:
+    first = next(iter(reason.splitlines()), "")
     return SourceError(
-        f"the stream of {topic.address} ended: {first[:300]}",
-        hint="is the broker up, and does the topic exist? run the same command again: it goes "
-        "on where it stopped, and counts nothing twice",
+        f"the stream of {topic.address} failed: {first[:300]}",
+        hint="check that the broker is up and the topic exists, and run the command again: it "
+        "continues where it stopped",
     )
 
 
-def kafka_cluster(spark: SparkSession, topic: Topic) -> str | None:
-    """The id of the Kafka cluster that the topic is of, as its brokers tell it."""
-    java: Any = spark._jvm
-    settings = java.java.util.Properties()
+def cluster_id(spark: SparkSession, topic: Topic) -> str | None:
+    """The id of the Kafka cluster, as its brokers report it."""
+    jvm: Any = spark._jvm
+    settings = jvm.java.util.Properties()
     settings.put("bootstrap.servers", topic.bootstrap)
     for name, value in topic.options:
         settings.put(name.removeprefix("kafka."), value)
     try:
-        admin = java.org.apache.kafka.clients.admin.Admin.create(settings)
+        admin = jvm.org.apache.kafka.clients.admin.Admin.create(settings)
         try:
             found: str | None = admin.describeCluster().clusterId().get()
         finally:
             admin.close()
-    except TypeError as error:  # what py4j makes of a class that is not there
+    except TypeError as error:  # py4j calls a missing class as if it was a package
         raise no_connector(topic, error) from error
     except Py4JJavaError as error:
-        raise ended(topic, error.java_exception.toString()) from error
+        raise failed(topic, error.java_exception.toString()) from error
     return found
 
 
 def connector() -> str:
-    """Maven coordinates of the connector that fits this Spark."""
+    """Maven coordinates of the Kafka connector for this version of Spark."""
     return f"{CONNECTOR}:{spark_version}"
 
 
 def no_connector(topic: Topic, error: Exception) -> SourceError:
     return SourceError(
         f"Spark cannot read {topic.address}: {next(iter(str(error).splitlines()), '')[:200]}",
-        hint=f"its Kafka connector is {CONNECTOR}, of Spark's own version: it comes from a Maven "
-        "repository (--packages), or as files (--conf spark.jars=...)",
+        hint=f"give the Kafka connector {CONNECTOR} in the version of Spark, as Maven coordinates "
+        "(--packages) or as files (--conf spark.jars=...)",
     )

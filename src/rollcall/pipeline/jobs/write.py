@@ -1,4 +1,4 @@
-"""Sums to Parquet files, in a folder of their own until a manifest names them."""
+"""Rows to Parquet files, in a directory of their own until a manifest names them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from rollcall.tables.manifests import Part
 from rollcall.tables.totals import STORED
 from rollcall.tables.writers import Writer
 
-AT_ONCE = 3
+WRITE_THREADS = 3
 TIME_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A try to add to the tables. If it dies, its folder is not part of them, and goes later."""
+    """An attempt to commit. Files of an attempt that failed are not part of the tables and are
+    deleted later."""
 
     number: int
     token: str
@@ -36,7 +37,7 @@ class Attempt:
         return cls(number, secrets.token_hex(4))
 
     @property
-    def folder(self) -> str:
+    def directory(self) -> str:
         return f"{PARTS}/{self.number:010}-{self.token}"
 
     @property
@@ -47,38 +48,39 @@ class Attempt:
 def write_parts(
     writer: Writer, attempt: Attempt, frames: Mapping[str, DataFrame]
 ) -> dict[str, tuple[Part, ...]]:
-    """Write each table's rows, several tables at once: Spark is idle between the steps of one."""
+    """Write the rows of each table, several tables at once: Spark is idle between the stages."""
 
     def write(table: str) -> tuple[Part, ...]:
         frame = conform(frames[table], STORED[table])
-        folder = f"{attempt.folder}/{table}"
+        directory = f"{attempt.directory}/{table}"
         with translate_errors(writer.store.address):
-            frame.write.parquet(spark_path(f"{writer.store.address}/{folder}"))
-        return tuple(_parts(writer, folder))
+            frame.write.parquet(spark_path(f"{writer.store.address}/{directory}"))
+        return tuple(_parts(writer, directory))
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
+    with ThreadPoolExecutor(WRITE_THREADS) as pool:
         return dict(zip(frames, pool.map(write, frames), strict=True))
 
 
 def small_frame(
     spark: SparkSession, columns: Mapping[str, str], rows: Sequence[Mapping[str, object]]
 ) -> DataFrame:
-    """A few values of the driver as rows. `createDataFrame` would start Python on the workers,
-    which need none otherwise."""
+    """A DataFrame of a few rows of the driver.
 
-    def text(time: object) -> str:
+    `createDataFrame` would start a Python process on each worker, which nothing else needs."""
+
+    def iso_time(time: object) -> str:
         assert isinstance(time, datetime)
         return time.isoformat(timespec="microseconds")
 
     fields = ", ".join(f"{name}: {type_}" for name, type_ in columns.items())
-    how = {"mode": "FAILFAST", "timestampNTZFormat": TIME_FORMAT}
-    told = F.lit(json.dumps(rows, default=text))
-    one = spark.range(0, 1, 1, 1)
-    return one.select(F.inline(F.from_json(told, f"ARRAY<STRUCT<{fields}>>", how)))
+    options = {"mode": "FAILFAST", "timestampNTZFormat": TIME_FORMAT}
+    values = F.lit(json.dumps(rows, default=iso_time))
+    parsed = F.from_json(values, f"ARRAY<STRUCT<{fields}>>", options)
+    return spark.range(0, 1, 1, 1).select(F.inline(parsed))
 
 
 def conform(frame: DataFrame, table: Table) -> DataFrame:
-    """The columns of the table, in its order and types; null where the frame has none."""
+    """The columns of the table in its order and types; null for columns that the frame lacks."""
     return frame.select(
         *(
             (F.col(column.name) if column.name in frame.columns else F.lit(None))
@@ -89,7 +91,7 @@ def conform(frame: DataFrame, table: Table) -> DataFrame:
     )
 
 
-def _parts(writer: Writer, folder: str) -> Iterable[Part]:
-    for entry in writer.store.list(folder):
+def _parts(writer: Writer, directory: str) -> Iterable[Part]:
+    for entry in writer.store.list(directory):
         if entry.name.endswith(".parquet"):
-            yield Part(f"{folder}/{entry.name}", entry.bytes)
+            yield Part(f"{directory}/{entry.name}", entry.bytes)

@@ -1,4 +1,4 @@
-"""Where logs lie, as the driver sees them: lists, sizes, and pieces of their bytes."""
+"""Log files: the file system interface, and the local file system."""
 
 from __future__ import annotations
 
@@ -20,38 +20,48 @@ GZIP_RATIO = 10
 class LogFile:
     path: str
     bytes: int
-    """As it lies there; of a gzip, compressed."""
+    """Size on disk; of a gzip, compressed."""
     modified: float
-    named: bool
-    """Given by its name, and not found in a folder or by a pattern."""
+    explicit: bool
+    """Given by its own path, not found in a directory or by a pattern."""
 
 
 class FileSystem(Protocol):
-    def find(self, wanted: str) -> list[LogFile]:
-        """A file, all files under a folder, or those that fit a pattern."""
+    def find(self, path: str) -> list[LogFile]:
+        """A file, all files below a directory, or the files that match a pattern."""
 
     def chunks(self, path: str, start: int, size: int) -> Iterator[bytes]:
-        """The bytes from `start` on, in pieces of `size`."""
+        """The bytes of a file from `start` on, in chunks of `size`."""
 
 
 FileSystemOf = Callable[[str], FileSystem]
 """Maps a path to the file system that reads it."""
 
 
+def find_logs(file_system_of: FileSystemOf, paths: Iterable[str]) -> list[LogFile]:
+    """Every file of these paths, once; a file that is given explicitly stays explicit."""
+    found: dict[str, LogFile] = {}
+    for path in paths:
+        for file in file_system_of(path).find(path):
+            if file.explicit or file.path not in found:
+                found[file.path] = file
+    return list(found.values())
+
+
 class LocalFileSystem:
-    def find(self, wanted: str) -> list[LogFile]:
-        wanted = local_path(wanted)
+    def find(self, path: str) -> list[LogFile]:
+        path = local_path(path)
         try:
-            if os.path.isfile(wanted):  # noqa: PTH113 - a pattern may be no valid path
-                return [_log_file(wanted, named=True)]
-            if wanted and Path(wanted).is_dir():
-                return _walk(wanted)
+            if os.path.isfile(path):  # noqa: PTH113 - a pattern may not be a valid Path
+                return [_log_file(path, explicit=True)]
+            if path and Path(path).is_dir():
+                return _walk(path)
         except OSError as error:
-            raise unreadable(wanted, error.strerror) from error
-        matches = sorted(glob.glob(wanted, recursive=True)) if glob.has_magic(wanted) else []  # noqa: PTH207
+            raise unreadable(path, error.strerror) from error
+        matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []  # noqa: PTH207
         if not matches:
-            raise missing(wanted)
-        found = [_walk(match) if Path(match).is_dir() else _found(match) for match in matches]
+            raise missing(path)
+        found = [_walk(match) if Path(match).is_dir() else _if_file(match) for match in matches]
         return [file for files in found for file in files]
 
     def chunks(self, path: str, start: int, size: int) -> Iterator[bytes]:
@@ -61,76 +71,65 @@ class LocalFileSystem:
                 while chunk := file.read(size):
                     yield chunk
         except FileNotFoundError as error:
-            raise gone(path) from error
+            raise disappeared(path) from error
         except OSError as error:
             raise unreadable(path, error.strerror) from error
 
 
-def find_logs(file_system_of: FileSystemOf, paths: Iterable[str]) -> list[LogFile]:
-    """Every file of these paths, once; a file that is given explicitly stays explicit."""
-    found: dict[str, LogFile] = {}
-    for path in paths:
-        for file in file_system_of(path).find(path):
-            if file.named or file.path not in found:
-                found[file.path] = file
-    return list(found.values())
-
-
-def _walk(folder: str) -> list[LogFile]:
-    """All files under a folder, through links to other folders, too; each folder once."""
+def _walk(directory: str) -> list[LogFile]:
+    """All files below a directory; symbolic links are followed, each directory is visited once."""
 
     def fail(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
             raise unreadable(str(error.filename), error.strerror) from error
 
     found: list[LogFile] = []
-    been = set()
-    for where, folders, names in os.walk(folder, onerror=fail, followlinks=True):
-        if (real := Path(where).resolve()) in been:
-            folders.clear()
+    visited = set()
+    for parent, directories, names in os.walk(directory, onerror=fail, followlinks=True):
+        if (real := Path(parent).resolve()) in visited:
+            directories.clear()
             continue
-        been.add(real)
-        folders.sort()
-        paths = [Path(where, name) for name in sorted(names) if not name.startswith(".")]
-        found += [file for path in paths for file in _found(str(path))]
+        visited.add(real)
+        directories.sort()
+        paths = [Path(parent, name) for name in sorted(names) if not name.startswith(".")]
+        found += [file for path in paths for file in _if_file(str(path))]
     return found
 
 
-def _found(path: str) -> list[LogFile]:
-    """None if it is a pipe or the like, or was rolled or moved since it was listed: the next look
-    finds it where it is."""
+def _if_file(path: str) -> list[LogFile]:
+    """Empty for a pipe or a device, and for a file that was moved after it was listed."""
     try:
-        return [_log_file(path, named=False)] if Path(path).is_file() else []
+        return [_log_file(path, explicit=False)] if Path(path).is_file() else []
     except FileNotFoundError:
         return []
 
 
-def _log_file(path: str, *, named: bool) -> LogFile:
-    state = Path(path).stat()
-    return LogFile(str(absolute(path)), state.st_size, state.st_mtime, named)
+def _log_file(path: str, *, explicit: bool) -> LogFile:
+    stat = Path(path).stat()
+    return LogFile(str(absolute(path)), stat.st_size, stat.st_mtime, explicit)
 
 
 def missing(path: str) -> SourceError:
     if path and Path(path).exists():
         return SourceError(
-            f"{path} is neither a file nor a folder",
-            hint="a pipe can be read once only, and a log is looked at more often: give the file "
-            "itself, plain or gzip",
+            f"{path} is neither a file nor a directory",
+            hint="give a plain or gzip file; a pipe cannot be read more than once",
         )
     return SourceError(
-        f"there is no file or folder {path or repr(path)}",
-        hint="check the path; a pattern is quoted, as in '/var/log/kafka/*.log.*'",
+        f"there is no file or directory {path or repr(path)}",
+        hint="check the path, and quote patterns, for example '/var/log/kafka/*.log.*'",
     )
 
 
-def unreadable(path: str, why: str | None) -> SourceError:
+def unreadable(path: str, reason: str | None) -> SourceError:
     return SourceError(
-        f"{path} cannot be read: {why}",
-        hint="let the user who runs this read it (group, ACL), or copy it elsewhere",
+        f"{path} cannot be read: {reason}",
+        hint="grant this user read access (group or ACL), or copy the file",
     )
 
 
-def gone(path: str) -> ChangedError:
+def disappeared(path: str) -> ChangedError:
     return ChangedError(
-        f"{path} went away while it was read", hint="was it rolled or moved? run this again"
+        f"{path} disappeared while it was read",
+        hint="run the command again; the file may have been rolled or moved",
     )

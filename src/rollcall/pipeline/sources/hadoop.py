@@ -1,6 +1,7 @@
-"""Tables and logs on any file system that Hadoop knows, through Spark's Java side.
+"""Tables and log files on any file system that Hadoop supports, through Spark's JVM.
 
-Nothing here handles rows: manifests, notes, and the first and last bytes of logs.
+Only small objects are read here: manifests, checkpoints, and the first and last bytes of logs.
+Rows are read and written by Spark itself.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pyspark.errors.exceptions.captured import CapturedException
 from pyspark.sql import SparkSession
 
 from rollcall.pipeline.errors import SourceError
-from rollcall.pipeline.sources.files import LogFile, gone, unreadable
+from rollcall.pipeline.sources.files import LogFile, disappeared, unreadable
 from rollcall.pipeline.spark.errors import CHECK_FILE_SYSTEM, CONNECTOR, NO_CONNECTOR, UNAVAILABLE
 from rollcall.tables.errors import TablesError
 from rollcall.tables.stores import Entry, disk_full
@@ -23,18 +24,16 @@ from rollcall.tables.stores import Entry, disk_full
 MISSING = "java.io.FileNotFoundException"
 EXISTS = (
     "FileAlreadyExistsException",
-    "RemoteFileChangedException",
-    "AlreadyBeingCreatedException",
+    "RemoteFileChangedException",  # S3A, when another writer was faster
+    "AlreadyBeingCreatedException",  # HDFS, when another writer was faster
 )
-"""What a file that is there is refused with; when another was just quicker, the second by S3, and
-the third by HDFS."""
 THROWN = (Py4JJavaError, CapturedException)
-"""What Java threw comes as the second where Spark has a name for it, as for a wrong argument."""
-SETTINGS = "check the address, and the settings of its file system (--conf)"
+"""PySpark converts exceptions that Spark knows, such as an illegal argument, to the second."""
+CHECK_SETTINGS = "check the address and the settings of its file system (--conf)"
 
 
 class Hadoop:
-    """A Hadoop file system, found by the path."""
+    """Access to the Hadoop file system of a path."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._jvm: Any = spark._jvm
@@ -60,10 +59,10 @@ class Hadoop:
 
     def put(self, address: str, content: bytes, *, overwrite: bool) -> None:
         fs, path = self.at(address)
-        # the option makes S3A decide at the put itself; file systems that lack it ignore it
-        wanted = fs.createFile(path).recursive().overwrite(overwrite)
+        # with this option S3A creates the object atomically; other file systems ignore it
+        builder = fs.createFile(path).recursive().overwrite(overwrite)
         conditional = "fs.option.create.conditional.overwrite"
-        stream = (wanted if overwrite else wanted.opt(conditional, "true")).build()
+        stream = (builder if overwrite else builder.opt(conditional, "true")).build()
         try:
             stream.write(bytearray(content))
         finally:
@@ -72,13 +71,15 @@ class Hadoop:
 
 @dataclass(frozen=True, slots=True)
 class HadoopStore:
+    """The store of tables on a Hadoop file system."""
+
     hadoop: Hadoop
     root: str
 
     @classmethod
     def at(cls, hadoop: Hadoop, address: str) -> HadoopStore:
-        """Under the whole of its address, as Spark tells it: `hdfs:///tables` names no NameNode."""
-        with _explained(address):
+        """Resolve a short address such as `hdfs:///tables` to the one with the NameNode."""
+        with _translated(address):
             fs, path = hadoop.at(address)
             return cls(hadoop, fs.makeQualified(path).toString())
 
@@ -89,9 +90,9 @@ class HadoopStore:
     def _at(self, name: str) -> str:
         return f"{self.address}/{name}" if name else self.address
 
-    def list(self, folder: str) -> list[Entry]:
-        with _explained(self.address):
-            fs, path = self.hadoop.at(self._at(folder))
+    def list(self, directory: str) -> list[Entry]:
+        with _translated(self.address):
+            fs, path = self.hadoop.at(self._at(directory))
             try:
                 found = fs.listStatus(path)
             except THROWN as error:
@@ -109,74 +110,76 @@ class HadoopStore:
         return sorted(entries, key=lambda entry: entry.name)
 
     def read(self, name: str) -> bytes:
-        with _explained(self.address):
+        with _translated(self.address):
             return self.hadoop.read(self._at(name))
 
     def create(self, name: str, content: bytes) -> bool:
-        with _explained(self.address):
+        with _translated(self.address):
             try:
                 self.hadoop.put(self._at(name), content, overwrite=False)
             except THROWN as error:
-                if any(words in _gist(error) for words in EXISTS):
+                if any(words in _summary(error) for words in EXISTS):
                     return False
                 raise
         return True
 
     def write(self, name: str, content: bytes) -> None:
-        with _explained(self.address):
+        with _translated(self.address):
             self.hadoop.put(self._at(name), content, overwrite=True)
 
     def delete(self, name: str) -> None:
-        with _explained(self.address):
+        with _translated(self.address):
             fs, path = self.hadoop.at(self._at(name))
             fs.delete(path, True)
 
     def absent(self) -> Sequence[str]:
-        """Only of the folder itself: others may share what is above it."""
-        with _explained(self.address):
+        """Only the directory itself: its parents may be shared with others."""
+        with _translated(self.address):
             fs, path = self.hadoop.at(self.address)
             return [] if fs.exists(path) else [self.address]
 
-    def remove_empty(self, folders: Iterable[str]) -> None:
-        with _explained(self.address):
-            for folder in folders:
-                fs, path = self.hadoop.at(folder)
+    def remove_empty(self, directories: Iterable[str]) -> None:
+        with _translated(self.address):
+            for directory in directories:
+                fs, path = self.hadoop.at(directory)
                 if fs.exists(path) and not fs.listStatus(path):
                     fs.delete(path, False)
 
     def settle(self, names: Iterable[str]) -> None:
-        """Object stores and HDFS keep what was closed."""
+        """Nothing to do: object stores and HDFS keep files that were closed."""
 
 
 class HadoopFileSystem:
+    """Log files on a Hadoop file system."""
+
     def __init__(self, hadoop: Hadoop) -> None:
         self.hadoop = hadoop
 
-    def find(self, wanted: str) -> list[LogFile]:
+    def find(self, path: str) -> list[LogFile]:
         try:
-            fs, path = self.hadoop.at(wanted)
-            matches = list(fs.globStatus(path) or [])
+            fs, pattern = self.hadoop.at(path)
+            matches = list(fs.globStatus(pattern) or [])
             if not matches:
-                raise SourceError(f"there is no file or folder {wanted}", hint="check the path")
-            alone = len(matches) == 1 and matches[0].getPath().getName() == path.getName()
+                raise SourceError(f"there is no file or directory {path}", hint="check the path")
+            explicit = len(matches) == 1 and matches[0].getPath().getName() == pattern.getName()
             found: list[LogFile] = []
             for match in matches:
                 if match.isDirectory():
                     found += self._walk(fs, match.getPath())
                 else:
-                    found.append(_log_file(match, named=alone))
+                    found.append(_log_file(match, explicit=explicit))
         except THROWN as error:
             if _lacks_connector(error):
-                raise SourceError(f"Spark cannot read {wanted}", hint=CONNECTOR) from error
-            raise _unreadable(wanted, error) from error
+                raise SourceError(f"Spark cannot read {path}", hint=CONNECTOR) from error
+            raise _unreadable(path, error) from error
         return found
 
-    def _walk(self, fs: Any, folder: Any) -> list[LogFile]:
-        found, listing = [], fs.listFiles(folder, True)
+    def _walk(self, fs: Any, directory: Any) -> list[LogFile]:
+        found, listing = [], fs.listFiles(directory, True)
         while listing.hasNext():
             status = listing.next()
             if not status.getPath().getName().startswith("."):
-                found.append(_log_file(status, named=False))
+                found.append(_log_file(status, explicit=False))
         return found
 
     def chunks(self, path: str, start: int, size: int) -> Iterator[bytes]:
@@ -187,51 +190,52 @@ class HadoopFileSystem:
                 if len(chunk) < size:
                     return
         except THROWN as error:
-            raise gone(path) if _is(error, MISSING) else _unreadable(path, error) from error
+            raise disappeared(path) if _is(error, MISSING) else _unreadable(path, error) from error
 
 
-def _log_file(status: Any, *, named: bool) -> LogFile:
+def _log_file(status: Any, *, explicit: bool) -> LogFile:
     path = status.getPath().toString()
-    return LogFile(path, status.getLen(), status.getModificationTime() / 1000, named)
+    return LogFile(path, status.getLen(), status.getModificationTime() / 1000, explicit)
 
 
 def _is(error: Exception, name: str) -> bool:
-    return name in _thrown(error).getClass().getName()
+    return name in _java_exception(error).getClass().getName()
 
 
 def _lacks_connector(error: Exception) -> bool:
-    return NO_CONNECTOR.search(_gist(error)) is not None
+    return NO_CONNECTOR.search(_summary(error)) is not None
 
 
-def _gist(error: Exception) -> str:
-    return str(_thrown(error).toString()).splitlines()[0][:300]
+def _summary(error: Exception) -> str:
+    return str(_java_exception(error).toString()).splitlines()[0][:300]
 
 
-def _thrown(error: Any) -> Any:
+def _java_exception(error: Any) -> Any:
     return error.java_exception if isinstance(error, Py4JJavaError) else error._origin
 
 
 def _unreadable(path: str, error: Exception) -> SourceError:
-    told = _gist(error)
-    if "denied" in told.lower():
-        return unreadable(path, told)
-    return SourceError(f"{path} cannot be read: {told}", hint=_advice(told))
+    summary = _summary(error)
+    if "denied" in summary.lower():
+        return unreadable(path, summary)
+    return SourceError(f"{path} cannot be read: {summary}", hint=_hint(summary))
 
 
-def _advice(told: str) -> str:
-    return CHECK_FILE_SYSTEM if UNAVAILABLE.search(told) else SETTINGS
+def _hint(summary: str) -> str:
+    return CHECK_FILE_SYSTEM if UNAVAILABLE.search(summary) else CHECK_SETTINGS
 
 
 @contextmanager
-def _explained(address: str) -> Iterator[None]:
+def _translated(address: str) -> Iterator[None]:
+    """Raise exceptions of Java as those that a `Store` raises."""
     try:
         yield
     except THROWN as error:
         if _is(error, MISSING):
             raise FileNotFoundError(address) from error
-        if "No space left" in _gist(error) or "DSQuotaExceeded" in _gist(error):
+        summary = _summary(error)
+        if "No space left" in summary or "DSQuotaExceeded" in summary:
             raise disk_full(address) from error
         if _lacks_connector(error):
             raise TablesError(f"Spark cannot reach {address}", hint=CONNECTOR) from error
-        told = _gist(error)
-        raise TablesError(f"{address} cannot be used: {told}", hint=_advice(told)) from error
+        raise TablesError(f"{address} cannot be used: {summary}", hint=_hint(summary)) from error

@@ -1,37 +1,30 @@
-"""What is in a file: its bytes uncompressed, what it looks like, and how it is known again.
+"""What a log file contains, and a fingerprint by which it is recognised again.
 
-A file is known by its content, so that it may be rolled, renamed, moved or compressed: a hash of
-its first line finds the files that might be the same, a hash of the first 64 KB tells. Of a
-file that was shorter when it was read, the hash is of the whole lines that were there. Hashes of
-its first 256 bytes, 512 bytes and so on tell a copy that was cut off before that.
+A file is recognised by its content, so it may be rolled, renamed, moved or compressed. A hash of
+the first line finds candidates; a hash of the first 64 KB decides. If a file was shorter when it
+was read, that hash covers the complete lines it had. Hashes of the first 256, 512, ... bytes
+recognise a copy that was cut off earlier.
 """
 
 from __future__ import annotations
 
 import codecs
 import hashlib
-import zlib
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rollcall.pipeline.sources.files import FileSystem, LogFile
-
-if TYPE_CHECKING:
-    from zlib import _Decompress as Inflating
+from rollcall.pipeline.sources.gzip_stream import (
+    MAGIC,
+    BrokenGzipError,
+    read_content,
+    stated_size,
+)
 
 HEAD_BYTES = 65536
-RUNGS = tuple(256 << doubling for doubling in range(8))
-CHUNK_BYTES = 1 << 20
-GZIP = b"\x1f\x8b"
-GZIP_WINDOW = 31
-PADDING = b"\x00"
-"""What a tape or a block device leaves behind a gzip."""
-ISIZE_RANGE = 1 << 32
-"""A gzip ends with the length of its last member, modulo this."""
+PREFIX_LENGTHS = tuple(256 << doubling for doubling in range(8))
 
-LOOKS = (
+MAGIC_NUMBERS = (
     (b"PK\x03\x04", "a zip archive"),
     (b"BZh", "a bzip2 file"),
     (b"\xfd7zXZ\x00", "an xz file"),
@@ -44,197 +37,133 @@ LOOKS = (
     (b"\xff\xfe", "UTF-16 text"),
     (b"\xfe\xff", "UTF-16 text"),
 )
-TAR, TAR_AT = b"ustar", 257
+TAR_MAGIC, TAR_MAGIC_AT, TAR_NAME_BYTES = b"ustar", 257, 100
 REQUEST_MARK = b"Completed request:"
-PLAIN_CONTROLS = frozenset(b"\t\r\n\x1b")
-
-
-class BrokenGzipError(Exception):
-    """The bytes up to here are good; the rest is not there, or damaged."""
+TEXT_CONTROLS = frozenset(b"\t\r\n\x1b")
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class FileContent:
     file: LogFile
     gzip: bool
     head: str
-    """A hash of the first line."""
-    first: int
-    """How many bytes the first lines are known: 64 KB, or all there are."""
+    """Hash of the first line."""
+    fingerprinted: int
+    """Bytes that the fingerprint covers: 64 KB, or all complete lines of a shorter file."""
     fingerprint: str
-    """A hash of those, and of each rung below."""
-    whole: int | None
-    """Where the last whole line ends, if all of the content was seen; else None."""
-    length: int
-    """Where the last whole line ends; of a long gzip, the length that it gives itself."""
-    half: bool = False
-    """All of the content was seen, and it does not end with a whole line."""
-    bom: int = 0
-    """Bytes of a byte-order mark at the beginning."""
-    broken: str | None = None
-    """What is wrong with a gzip that cannot be unpacked to the end of its first 64 KB."""
-    looks_like: str | None = None
-    """What it is, if it is no text."""
+    known_end: int | None
+    """End of the last complete line if the file is at most 64 KB long, else None."""
+    end: int
+    """End of the last complete line; of a longer gzip, the size that its last member states."""
+    partial_line: bool = False
+    """The file is at most 64 KB long and ends in an incomplete line."""
+    bom_bytes: int = 0
+    """Length of the byte-order mark."""
+    damage: str | None = None
+    """Why the first 64 KB of a gzip cannot be decompressed."""
+    format: str | None = None
+    """What the file is, if it is not a text file."""
 
 
-def look_at(place: FileSystem, file: LogFile) -> Content:
+def inspect(files: FileSystem, file: LogFile) -> FileContent:
     """Read the first 64 KB, uncompressed, and the last few bytes."""
-    start = read_head(place, file)
-    head, complete = start.data, start.complete
-    end = head.find(b"\n") + 1
-    whole = head.rfind(b"\n") + 1 if complete else None
-    seen = whole if whole is not None else len(head)
-    return Content(
+    head = read_head(files, file)
+    data = head.data
+    first_line_end = data.find(b"\n") + 1
+    known_end = data.rfind(b"\n") + 1 if head.complete else None
+    fingerprinted = known_end if known_end is not None else len(data)
+    if known_end is not None:
+        end = known_end
+    elif head.gzip:
+        end = max(stated_size(files, file), HEAD_BYTES)
+    else:
+        end = last_line_end(files, file)
+    return FileContent(
         file,
-        start.gzip,
-        head=digest(head[: end or len(head)]),
-        first=seen,
-        fingerprint=fingerprint(head[:seen]),
-        whole=whole,
-        length=whole if whole is not None else _length(place, file, gzip=start.gzip),
-        half=whole is not None and whole < len(head),
-        bom=len(codecs.BOM_UTF8) if head.startswith(codecs.BOM_UTF8) else 0,
-        broken=start.broken,
-        looks_like=_looks_like(head),
+        head.gzip,
+        head=digest(data[: first_line_end or len(data)]),
+        fingerprinted=fingerprinted,
+        fingerprint=fingerprint(data[:fingerprinted]),
+        known_end=known_end,
+        end=end,
+        partial_line=known_end is not None and known_end < len(data),
+        bom_bytes=len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0,
+        damage=head.damage,
+        format=_other_format(data),
     )
-
-
-def _length(place: FileSystem, file: LogFile, *, gzip: bool) -> int:
-    if gzip:
-        return max(last_size(place, file), HEAD_BYTES)
-    return last_line_end(place, file)
 
 
 class Head(NamedTuple):
     data: bytes
-    """The first 64 KB."""
+    """The first 64 KB, uncompressed."""
     gzip: bool
     complete: bool
-    """That is all there is, or all that can be unpacked."""
-    broken: str | None = None
+    """`data` is the whole content, or all of it that can be decompressed."""
+    damage: str | None = None
 
 
-def read_head(place: FileSystem, file: LogFile) -> Head:
-    gzip = next(place.chunks(file.path, 0, 2), b"") == GZIP
-    head = b""
+def read_head(files: FileSystem, file: LogFile) -> Head:
+    gzip = next(files.chunks(file.path, 0, len(MAGIC)), b"") == MAGIC
+    data = b""
     try:
-        for chunk in unpacked(place, file.path, gzip=gzip, chunk=HEAD_BYTES):
-            head += chunk
-            if len(head) > HEAD_BYTES:
-                return Head(head[:HEAD_BYTES], gzip, complete=False)
+        for chunk in read_content(files, file.path, gzip=gzip, chunk=HEAD_BYTES):
+            data += chunk
+            if len(data) > HEAD_BYTES:
+                return Head(data[:HEAD_BYTES], gzip, complete=False)
     except BrokenGzipError as error:
-        return Head(head[:HEAD_BYTES], gzip, complete=True, broken=str(error))
-    return Head(head, gzip, complete=True)
+        return Head(data[:HEAD_BYTES], gzip, complete=True, damage=str(error))
+    return Head(data, gzip, complete=True)
 
 
-def prefix_fingerprint(place: FileSystem, file: LogFile, length: int) -> str:
-    return fingerprint(read_head(place, file).data[:length])
-
-
-def fingerprint(head: bytes) -> str:
-    """A hash of the whole, then short ones of its first bytes, up to each rung below its end."""
-    rungs = (digest(head[:rung])[:8] for rung in RUNGS if rung < len(head))
-    return "-".join((digest(head), *rungs))
-
-
-def is_same(one: str, other: str) -> bool:
-    """Whether two fingerprints, of the same number of bytes, are of the same bytes."""
-    return one.partition("-")[0] == other.partition("-")[0]
-
-
-def may_be_cut_from(short: str, longer: str) -> bool:
-    """Whether all rungs of one fingerprint are those of another, which was made of more bytes."""
-    rungs = short.split("-")[1:]
-    return bool(rungs) and longer.split("-")[1 : len(rungs) + 1] == rungs
-
-
-def unpacked(
-    place: FileSystem, path: str, *, gzip: bool, start: int = 0, chunk: int = CHUNK_BYTES
-) -> Iterator[bytes]:
-    """The content from `start` on, uncompressed; a gzip may have several members."""
-    if not gzip:
-        yield from place.chunks(path, start, chunk)
-        return
-    skip = start
-    for data in _gunzip(place.chunks(path, 0, chunk)):
-        if skip < len(data):
-            yield data[skip:]
-        skip = max(0, skip - len(data))
-
-
-def _gunzip(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    member = zlib.decompressobj(GZIP_WINDOW)
-    for chunk in chunks:
-        while chunk := chunk.lstrip(PADDING) if member.eof else chunk:
-            if member.eof:
-                member = zlib.decompressobj(GZIP_WINDOW)
-            before = member.copy()
-            try:
-                data = member.decompress(chunk)
-            except zlib.error as error:
-                yield _before_damage(before, chunk)
-                raise BrokenGzipError(f"it is damaged ({error})") from error
-            yield data
-            chunk = member.unused_data
-    if not member.eof:
-        raise BrokenGzipError("it ends too early")
-
-
-def _before_damage(member: Inflating, chunk: bytes) -> bytes:
-    """What can be read of a damaged chunk: byte by byte, as an error takes all with it that was
-    read in the same call."""
-    found = bytearray()
-    try:
-        for byte in chunk:
-            found += member.decompress(bytes((byte,)))
-    except zlib.error:
-        pass
-    return bytes(found)
-
-
-def last_size(place: FileSystem, file: LogFile) -> int:
-    """The length that a gzip gives at its end."""
-    tail = b"".join(place.chunks(file.path, max(0, file.bytes - 4), 4))[:4]
-    return int.from_bytes(tail, "little")
-
-
-def last_whole_line(place: FileSystem, file: LogFile) -> int:
-    """Where the last whole line of a gzip ends that can be read: all of it is unpacked for that."""
-    length = end = 0
-    with suppress(BrokenGzipError):
-        for chunk in unpacked(place, file.path, gzip=True):
-            if (found := chunk.rfind(b"\n")) >= 0:
-                end = length + found + 1
-            length += len(chunk)
-    return end
-
-
-def last_line_end(place: FileSystem, file: LogFile) -> int:
-    """Where the last whole line of a plain file ends, within the size it was listed with."""
+def last_line_end(files: FileSystem, file: LogFile) -> int:
+    """The end of the last complete line of a plain file, within the size it was listed with."""
     end = file.bytes
     while end > 0:
         start = max(0, end - HEAD_BYTES)
-        tail = next(place.chunks(file.path, start, end - start), b"")[: end - start]
+        tail = next(files.chunks(file.path, start, end - start), b"")[: end - start]
         if (found := tail.rfind(b"\n")) >= 0:
             return start + found + 1
         end = start
     return 0
 
 
+def prefix_fingerprint(files: FileSystem, file: LogFile, length: int) -> str:
+    """The fingerprint of the first `length` bytes."""
+    return fingerprint(read_head(files, file).data[:length])
+
+
+def fingerprint(data: bytes) -> str:
+    """A hash of the data, then a short hash of each shorter prefix length."""
+    prefixes = (digest(data[:length])[:8] for length in PREFIX_LENGTHS if length < len(data))
+    return "-".join((digest(data), *prefixes))
+
+
+def same_content(one: str, other: str) -> bool:
+    """Whether two fingerprints of the same number of bytes are of the same bytes."""
+    return one.partition("-")[0] == other.partition("-")[0]
+
+
+def may_be_prefix(shorter: str, longer: str) -> bool:
+    """Whether all prefix hashes of `shorter` are those of a fingerprint of more bytes."""
+    prefixes = shorter.split("-")[1:]
+    return bool(prefixes) and longer.split("-")[1 : len(prefixes) + 1] == prefixes
+
+
 def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def _looks_like(head: bytes) -> str | None:
-    for magic, name in LOOKS:
-        if head.startswith(magic):
+def _other_format(data: bytes) -> str | None:
+    """The format of a file that is not a text file."""
+    for magic, name in MAGIC_NUMBERS:
+        if data.startswith(magic):
             return name
-    # a name comes first, and what is left of its 100 bytes is empty: no client writes there
-    if head.startswith(TAR, TAR_AT) and b"\x00" in head[:100]:
+    # a tar header pads the file name with zero bytes; a log line has none there
+    if data.startswith(TAR_MAGIC, TAR_MAGIC_AT) and b"\x00" in data[:TAR_NAME_BYTES]:
         return "a tar archive"
-    if REQUEST_MARK in head:  # a client may have any byte in its id, and must not hide the others
+    if REQUEST_MARK in data:  # client ids may contain any byte: the file is a log nevertheless
         return None
-    if b"\x00" in head:
+    if b"\x00" in data:
         return "a binary file, or a log with a hole of zero bytes"
-    controls = sum(byte < ord(" ") and byte not in PLAIN_CONTROLS for byte in head[:4096])
-    return "a binary file" if controls * 10 > len(head[:4096]) else None
+    controls = sum(byte < ord(" ") and byte not in TEXT_CONTROLS for byte in data[:4096])
+    return "a binary file" if controls * 10 > len(data[:4096]) else None

@@ -1,8 +1,8 @@
-"""Files to lines, and positions to line numbers.
+"""Files to a DataFrame of lines, and positions to line numbers.
 
-Spark cuts a large file into blocks, packs small ones together, and counts rows per task. So
-`position` is consecutive inside one block of one file, and nothing more; a line's number is known
-when the lines of the blocks before it have been counted.
+Spark splits a large file into blocks, packs small files together and numbers rows per task. So
+`position` is consecutive only within one block of one file. The number of a line is known when the
+lines of the blocks before it have been counted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from rollcall.pipeline.parsing import LINES
 def read_lines(
     spark: SparkSession, paths: Sequence[str], *, cluster: str | None, broker: str | None
 ) -> DataFrame:
-    """A line ends with a newline, and nothing else; paths are no patterns."""
+    """Lines (LINES) of these paths, which are not expanded as patterns.
+
+    Only a newline ends a line; Spark's default would also split at a carriage return."""
     text = spark.read.option("lineSep", "\n").option("__globPaths__", "false").text(list(paths))
     return text.select(
         "value",
@@ -31,7 +33,7 @@ def read_lines(
 
 
 def with_line_numbers(rejects: DataFrame, blocks: DataFrame) -> DataFrame:
-    """Rejects with `line`, counted from 1 in what was read of the file."""
+    """Add `line`, counted from 1 in the part of the file that was read."""
     before = Window.partitionBy("file").orderBy("block").rowsBetween(Window.unboundedPreceding, -1)
     bases = blocks.select(
         "file",

@@ -1,4 +1,4 @@
-"""Paths as people give them: of this machine, or of any file system that Hadoop knows."""
+"""Paths on this machine and URIs of file systems that Hadoop supports."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from urllib.parse import unquote
 
 from rollcall.errors import ConfigError
 
-PATTERN = frozenset("?*[]{}\\:")
-"""Spark takes these for a pattern, even where it is told not to; Hadoop has no colons in names."""
+GLOB_CHARACTERS = frozenset("?*[]{}\\:")
+"""Spark expands these even when globbing is off; Hadoop does not allow colons in names."""
 SURROGATES = ("\ud800", "\udfff")
-"""What Python makes of bytes in a name that are no UTF-8."""
+"""Python decodes bytes of a file name that are not UTF-8 to these."""
 SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:/")
 
 
@@ -20,15 +20,16 @@ def is_local(path: str) -> bool:
 
 
 def local_path(path: str) -> str:
-    """`file:///var/log` is /var/log; what is escaped there is as in any URI."""
+    """The path of a `file:` URI, percent-decoded; any other path unchanged."""
     if path.lower().startswith("file:/"):
         return unquote("/" + path[len("file:") :].lstrip("/"))
     return path
 
 
 def absolute(path: str) -> Path:
-    """A path of this machine without `..`, which Hadoop would strike out together with the name
-    before it, be that a link or not."""
+    """An absolute path without `..`.
+
+    Hadoop would remove `..` together with the name before it, even if that is a symbolic link."""
     found = Path(path).absolute()
     if ".." not in found.parts:
         return found
@@ -36,33 +37,34 @@ def absolute(path: str) -> Path:
 
 
 def path_from_spark(address: str) -> str:
-    """The address that Spark was given, from the one it tells: `file:///a%20b` was `/a b`."""
+    """The path that Spark was given, from the URI that it reports: `file:///a%20b` is `/a b`."""
     return normalized(unquote(address))
 
 
 def normalized(address: str) -> str:
-    """One form for `file:/a`, `file:///a` and `/a`."""
+    """`file:/a` and `file:///a` as `/a`; other URIs unchanged."""
     if address.lower().startswith("file:/"):
         return "/" + address[len("file:") :].lstrip("/")
     return address
 
 
 def spark_path(path: str) -> str:
-    """A path of this machine stays one, whatever Spark's default file system is."""
+    """A local path with the scheme `file:`, because Spark's default file system may be another."""
     return f"file://{path}" if SCHEME.match(path) is None else path
 
 
 def spark_misreads(path: str) -> bool:
-    """Whether Spark would misread the path."""
+    """Whether Spark would expand the path as a pattern or fail to decode it."""
     if any(SURROGATES[0] <= letter <= SURROGATES[1] for letter in path):
         return True
     rest = path.partition("://")[2].partition("/")[2] if SCHEME.match(path) else path
-    return not PATTERN.isdisjoint(rest or path.partition(":/")[2])
+    return not GLOB_CHARACTERS.isdisjoint(rest or path.partition(":/")[2])
 
 
 def check_spark_path(tables: str) -> None:
     if spark_misreads(tables):
+        characters = " ".join(sorted(GLOB_CHARACTERS))
         raise ConfigError(
             f"Spark cannot write to {tables}",
-            hint=f"give --tables a folder without any of {' '.join(sorted(PATTERN))} in its path",
+            hint=f"choose a directory for --tables whose path has none of {characters}",
         )

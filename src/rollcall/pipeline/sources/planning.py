@@ -1,4 +1,8 @@
-"""Which files to read, and from where on: each line once, whatever has become of its file."""
+"""Which files to read, and from which byte, so that each line is read once.
+
+A file that was rolled, renamed, moved, compressed or copied is recognised by its content
+(`identity`) and compared with the rows of the table `files`.
+"""
 
 from __future__ import annotations
 
@@ -7,35 +11,41 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
 from rollcall.pipeline.sources.files import GZIP_RATIO, FileSystemOf, LogFile
+from rollcall.pipeline.sources.gzip_stream import SIZE_MODULUS, last_line_end, stated_size
 from rollcall.pipeline.sources.identity import (
     HEAD_BYTES,
-    ISIZE_RANGE,
-    Content,
-    is_same,
-    last_size,
-    last_whole_line,
-    look_at,
-    may_be_cut_from,
+    FileContent,
+    inspect,
+    may_be_prefix,
     prefix_fingerprint,
+    same_content,
 )
-from rollcall.pipeline.sources.paths import spark_misreads
+from rollcall.pipeline.sources.paths import spark_misreads, spark_path
+from rollcall.pipeline.spark.errors import translate_errors
+from rollcall.tables.columns import FILES
+from rollcall.tables.folder import Snapshot
 
 ACTIVE_NAME = "kafka-request.log"
-YOUNG_SECONDS = 120.0
+RECENT_SECONDS = 120.0
 BATCH_BYTES = 16 << 30
 BATCH_FILES = 5000
-LOOKS_AT_ONCE = 16
-UNPACKED_BY_SPARK = (
+INSPECT_THREADS = 16
+HASHES_PER_QUERY = 5000
+DECOMPRESSED_BY_SPARK = (
     *(".gz", ".gzip", ".bz2", ".bzip2", ".zst", ".zstandard", ".lz4", ".snappy", ".deflate"),
     *(".default", ".passthrough"),
 )
-"""By their names, in whatever case, and whatever is in them."""
+"""Spark decompresses files with these suffixes (in any case), whatever they contain."""
+NOT_A_LOG = "not a log"
 
 
 @dataclass(frozen=True, slots=True)
 class KnownFile:
-    """A row of the table `files`: what was read of a file before."""
+    """A row of the table `files`: a part of a file that was read before."""
 
     head: str
     fingerprint: str
@@ -45,74 +55,115 @@ class KnownFile:
     unreadable: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One file, or what was added to it."""
+def known_files(
+    spark: SparkSession, snapshot: Snapshot, contents: Iterable[FileContent]
+) -> list[KnownFile]:
+    """The rows of the table `files` whose first line is that of one of these files."""
+    heads = sorted({content.head for content in contents})
+    parts = snapshot.addresses(FILES.name)
+    if not heads or not parts:
+        return []
+    found: list[KnownFile] = []
+    with translate_errors(snapshot.store.address):
+        unreadable = F.col("lost").alias("unreadable")
+        table = spark.read.parquet(*map(spark_path, parts)).select(
+            "head", "fingerprint", "bytes", "stored_bytes", "lines", unreadable
+        )
+        for first in range(0, len(heads), HASHES_PER_QUERY):
+            chosen = heads[first : first + HASHES_PER_QUERY]
+            rows = table.where(F.col("head").isin(chosen)).collect()
+            found += (KnownFile(**row.asDict()) for row in rows)
+    return found
 
-    content: Content
+
+@dataclass(frozen=True, slots=True)
+class PlannedRead:
+    """A file to read, or the part of it that is new."""
+
+    content: FileContent
     start: int = 0
-    """Bytes that were read before, uncompressed."""
+    """Uncompressed bytes that were read before."""
     end: int | None = None
-    """Where the last whole line ends; None when only unpacking can tell."""
+    """End of the last complete line; None for a gzip that must be decompressed to know it."""
     lines_before: int = 0
     copy: bool = False
-    """Spark shall not read the file itself, but a copy of what is to be read of it."""
+    """Spark must read a copy of the range instead of the file."""
 
     @property
     def path(self) -> str:
         return self.content.file.path
 
     @property
-    def stored(self) -> int:
-        """Bytes to be read, as they lie there."""
+    def stored_bytes(self) -> int:
+        """Bytes to read from disk."""
         return self.content.file.bytes - (0 if self.content.gzip else self.start)
 
     @property
-    def weight(self) -> int:
-        return self.stored * GZIP_RATIO if self.content.gzip else self.stored
+    def log_bytes(self) -> int:
+        """Uncompressed bytes; of a gzip, an estimate."""
+        return self.stored_bytes * GZIP_RATIO if self.content.gzip else self.stored_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadFile:
-    """A file that is not read, and why."""
+    """A file that was not read, or of which a part was not read."""
 
     path: str
     reason: str
 
 
 @dataclass(frozen=True)
-class Plan:
-    readings: Sequence[Reading] = ()
+class ReadPlan:
+    reads: Sequence[PlannedRead] = ()
     not_read: Sequence[UnreadFile] = ()
     already_read: int = 0
     """Files whose lines are all in the tables."""
     deferred: Sequence[str] = ()
-    """Files that begin as one that is read, and may hold more: it shows when that one was read."""
+    """Gzips that begin like a file of `reads` and may be longer: plan again after that is read."""
 
-    def batches(self) -> Iterator[list[Reading]]:
-        batch: list[Reading] = []
-        for reading in self.readings:
-            heavy = sum(other.weight for other in batch) + reading.weight > BATCH_BYTES
-            if batch and (heavy or len(batch) >= BATCH_FILES):
+    def batches(self) -> Iterator[list[PlannedRead]]:
+        batch: list[PlannedRead] = []
+        for read in self.reads:
+            size = sum(other.log_bytes for other in batch) + read.log_bytes
+            if batch and (size > BATCH_BYTES or len(batch) >= BATCH_FILES):
                 yield batch
                 batch = []
-            batch.append(reading)
+            batch.append(read)
         if batch:
             yield batch
 
 
+def is_recent(file: LogFile, now: float) -> bool:
+    """Modified within 2 minutes. A time slightly in the future may come from another clock."""
+    return abs(now - file.modified) < RECENT_SECONDS
+
+
 def still_written(file: LogFile, now: float) -> str | None:
-    """Why a file that was not given by name should be left alone for now."""
+    """Why a file found in a directory is not read yet."""
     if PurePosixPath(file.path).name == ACTIVE_NAME:
-        return "still being written: it is the active log"
-    if is_young(file, now):
-        return "still being written: it changed within 2 minutes"
+        return "still being written: active log"
+    if is_recent(file, now):
+        return "still being written: changed within the last 2 minutes"
     return None
 
 
-def is_young(file: LogFile, now: float) -> bool:
-    """A time that is ahead may come from another clock; one that is far ahead was set."""
-    return abs(now - file.modified) < YOUNG_SECONDS
+def without_lines(content: FileContent) -> str | None:
+    """Why there is nothing to read in a file."""
+    if content.format:
+        return f"{NOT_A_LOG}: looks like {content.format}"
+    if content.known_end != 0:
+        return None
+    if content.damage:
+        return f"no line can be read: {content.damage}"
+    return "empty" if content.file.bytes == 0 else "no complete line yet"
+
+
+def incomplete_tail(content: FileContent, now: float) -> str | None:
+    """Report an incomplete last line of a plain file that is no longer written."""
+    tail = 0 if content.gzip else content.file.bytes - content.end
+    if not tail or is_recent(content.file, now):
+        return None
+    return f"last {tail:,} bytes are an incomplete line, read when the line is complete"
 
 
 @dataclass
@@ -121,119 +172,109 @@ class Planner:
     now: float
     not_read: list[UnreadFile] = field(default_factory=list)
 
-    def look(self, files: Iterable[LogFile]) -> list[Content]:
-        """Look into all files that can be read now, each once, several at a time."""
-        settled = []
+    def inspect(self, files: Iterable[LogFile]) -> list[FileContent]:
+        """Inspect each file that can be read now; the others are added to `not_read`."""
+        finished = []
         for file in {file.path: file for file in files}.values():
-            if not file.named and (why := still_written(file, self.now)):
-                self.not_read.append(UnreadFile(file.path, why))
+            if not file.explicit and (reason := still_written(file, self.now)):
+                self.not_read.append(UnreadFile(file.path, reason))
             else:
-                settled.append(file)
-        with ThreadPoolExecutor(LOOKS_AT_ONCE) as pool:
-            looks = pool.map(lambda file: look_at(self.file_system_of(file.path), file), settled)
-            contents = list(looks)
+                finished.append(file)
+        with ThreadPoolExecutor(INSPECT_THREADS) as pool:
+            contents = list(
+                pool.map(lambda file: inspect(self.file_system_of(file.path), file), finished)
+            )
         for content in contents:
-            if why := self._nothing_in(content) or self._half_a_line(content):
-                self.not_read.append(UnreadFile(content.file.path, why))
-        return [content for content in contents if not self._nothing_in(content)]
+            if reason := without_lines(content) or incomplete_tail(content, self.now):
+                self.not_read.append(UnreadFile(content.file.path, reason))
+        return [content for content in contents if not without_lines(content)]
 
-    def _nothing_in(self, content: Content) -> str | None:
-        if content.looks_like:
-            return f"not a log: it looks like {content.looks_like}"
-        if content.whole == 0:
-            if content.broken:
-                return f"a gzip of which not one line can be read: {content.broken}"
-            return "empty" if content.file.bytes == 0 else "it holds no whole line yet"
-        return None
+    def plan(self, contents: Sequence[FileContent], known: Iterable[KnownFile]) -> ReadPlan:
+        """What is new in the files. Of copies, the longest is read, and a plain one before a gzip.
 
-    def _half_a_line(self, content: Content) -> str | None:
-        """What a log ends in that nobody writes to any more."""
-        half = 0 if content.gzip else content.file.bytes - content.length
-        if not half or is_young(content.file, self.now):
-            return None
-        return f"its last {half:,} bytes are no whole line yet, and wait for the rest of it"
-
-    def plan(self, contents: Sequence[Content], known: Iterable[KnownFile]) -> Plan:
-        """What is new in them. Of two with the same lines, one is taken: the longer, the plain one.
-        A gzip may be longer than it tells: one of several members tells the length of the last."""
+        A gzip with several members states only the size of the last one, so it may be longer."""
         by_head: dict[str, list[KnownFile]] = {}
         for row in known:
             by_head.setdefault(row.head, []).append(row)
-        taken: dict[str, list[Content]] = {}
-        readings, already = [], 0
+        chosen: dict[str, list[FileContent]] = {}
+        reads, already_read = [], 0
         deferred: list[str] = []
-        order = sorted(contents, key=lambda each: (-each.length, each.gzip, each.file.path))
-        for content in order:
-            others = taken.setdefault(content.head, [])
-            rows = [row for row in by_head.get(content.head, ()) if self._begins_with(content, row)]
-            reading = self._new_in(content, rows)
-            if reading is None:
-                already += 1
+        for content in sorted(contents, key=lambda c: (-c.end, c.gzip, c.file.path)):
+            others = chosen.setdefault(content.head, [])
+            rows = [row for row in by_head.get(content.head, ()) if self._continues(content, row)]
+            read = self._new_part(content, rows)
+            if read is None:
+                already_read += 1
                 continue
-            longer = next((it for it in others if self._is_part_of(content, it)), None)
+            longer = next((other for other in others if self._is_part_of(content, other)), None)
             if longer is None:
                 others.append(content)
-                readings.append(reading)
+                reads.append(read)
             elif _may_exceed(content, longer):
                 deferred.append(content.file.path)
             else:
-                already += 1
-        readings.sort(key=lambda reading: reading.path)
-        return Plan(readings, tuple(self.not_read), already, tuple(deferred))
+                already_read += 1
+        reads.sort(key=lambda read: read.path)
+        return ReadPlan(reads, tuple(self.not_read), already_read, tuple(deferred))
 
-    def _begins_with(self, content: Content, row: KnownFile) -> bool:
-        """Whether it begins with what was read; or is a copy of that, cut off early."""
+    def _continues(self, content: FileContent, row: KnownFile) -> bool:
+        """Whether the file begins with what was read, or is a shorter copy of it."""
         length = min(row.bytes, HEAD_BYTES)
-        if length > content.first:
-            return may_be_cut_from(content.fingerprint, row.fingerprint)
-        return is_same(row.fingerprint, self._beginning(content, length))
+        if length > content.fingerprinted:
+            return may_be_prefix(content.fingerprint, row.fingerprint)
+        return same_content(row.fingerprint, self._prefix(content, length))
 
-    def _is_part_of(self, content: Content, longer: Content) -> bool:
-        if content.first > longer.first:
+    def _is_part_of(self, content: FileContent, longer: FileContent) -> bool:
+        if content.fingerprinted > longer.fingerprinted:
             return False
-        return is_same(content.fingerprint, self._beginning(longer, content.first))
+        return same_content(content.fingerprint, self._prefix(longer, content.fingerprinted))
 
-    def _beginning(self, content: Content, length: int) -> str:
-        """The fingerprint of its first bytes."""
-        if length == content.first:
+    def _prefix(self, content: FileContent, length: int) -> str:
+        """The fingerprint of the first `length` bytes."""
+        if length == content.fingerprinted:
             return content.fingerprint
         return prefix_fingerprint(self.file_system_of(content.file.path), content.file, length)
 
-    def _new_in(self, content: Content, rows: Sequence[KnownFile]) -> Reading | None:
-        file = content.file
+    def _new_part(self, content: FileContent, rows: Sequence[KnownFile]) -> PlannedRead | None:
         start = max((row.bytes for row in rows), default=0)
         lines = sum(row.lines for row in rows)
         if content.gzip:
-            if rows and self._gzip_was_read(content, rows, start):
-                return None
-            odd = _has_odd_name(file) or not file.path.endswith(".gz")
-            if content.broken:  # what is lost is told by who reads it to the break
-                return Reading(content, start, None, lines, copy=True)
-            return Reading(content, start, content.whole, lines, start > 0 or content.half or odd)
-        end = content.length
+            return self._new_part_of_gzip(content, rows, start, lines)
+        file, end = content.file, content.end
         if end <= start:
             return None
-        settled = end == file.bytes and not is_young(file, self.now)
-        odd = _has_odd_name(file) or file.path.lower().endswith(UNPACKED_BY_SPARK)
-        return Reading(content, start, end, lines, copy=start > 0 or not settled or odd)
+        settled = end == file.bytes and not is_recent(file, self.now)
+        by_name = _needs_copy(file) or file.path.lower().endswith(DECOMPRESSED_BY_SPARK)
+        return PlannedRead(content, start, end, lines, copy=start > 0 or not settled or by_name)
 
-    def _gzip_was_read(self, content: Content, rows: Sequence[KnownFile], start: int) -> bool:
-        if content.whole is not None:
-            return content.whole <= start
-        place = self.file_system_of(content.file.path)
+    def _new_part_of_gzip(
+        self, content: FileContent, rows: Sequence[KnownFile], start: int, lines: int
+    ) -> PlannedRead | None:
+        if rows and self._gzip_was_read(content, rows, start):
+            return None
+        if content.damage:  # where it ends is known when it is copied
+            return PlannedRead(content, start, None, lines, copy=True)
+        by_name = _needs_copy(content.file) or not content.file.path.endswith(".gz")
+        copy = start > 0 or content.partial_line or by_name
+        return PlannedRead(content, start, content.known_end, lines, copy)
+
+    def _gzip_was_read(self, content: FileContent, rows: Sequence[KnownFile], start: int) -> bool:
+        if content.known_end is not None:
+            return content.known_end <= start
+        files = self.file_system_of(content.file.path)
         last = max(rows, key=lambda row: row.bytes)
-        # it may be whole now, or have grown by a member: what it tells of its length is no proof
+        # it may be complete now, or have another member: the stated size does not prove it was read
         if last.unreadable or last.stored_bytes < content.file.bytes:
-            return last_whole_line(place, content.file) <= start
+            return last_line_end(files, content.file) <= start
         if any(row.stored_bytes == content.file.bytes for row in rows):
             return True
-        return last_size(place, content.file) == start % ISIZE_RANGE
+        return stated_size(files, content.file) == start % SIZE_MODULUS
 
 
-def _may_exceed(content: Content, longer: Content) -> bool:
-    return content.gzip and content.whole is None and content.length != longer.length
+def _may_exceed(content: FileContent, longer: FileContent) -> bool:
+    return content.gzip and content.known_end is None and content.end != longer.end
 
 
-def _has_odd_name(file: LogFile) -> bool:
-    """Spark passes over hidden files, takes some names for patterns, and knows none but UTF-8."""
+def _needs_copy(file: LogFile) -> bool:
+    """Spark skips hidden files, expands some names as patterns and decodes only UTF-8 names."""
     return PurePosixPath(file.path).name.startswith(("_", ".")) or spark_misreads(file.path)

@@ -1,4 +1,4 @@
-"""What Spark throws, in words that say what to do."""
+"""Exceptions of Spark and the JVM as errors that say what to do."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from rollcall.tables.cleaning import PARTS
 from rollcall.tables.errors import TablesError
 from rollcall.tables.stores import disk_full
 
-FULL = re.compile(r"No space left on device|DSQuotaExceeded|Disk quota exceeded")
-GONE = re.compile(r"FileNotFoundException|FAILED_READ_FILE.FILE_NOT_EXIST|does not exist")
-DAMAGED = re.compile(rf"{GONE.pattern}|ChecksumException|not a Parquet file|CANNOT_READ_FILE")
-OF_TABLES = re.compile(rf"(?<=/){PARTS}/\d{{10}}-[0-9a-f]{{8}}/[\w/]+/[\w.\-]+\.parquet")
-"""A file of tables, as no log is called."""
+DISK_FULL = re.compile(r"No space left on device|DSQuotaExceeded|Disk quota exceeded")
+MISSING = re.compile(r"FileNotFoundException|FAILED_READ_FILE.FILE_NOT_EXIST|does not exist")
+DAMAGED = re.compile(rf"{MISSING.pattern}|ChecksumException|not a Parquet file|CANNOT_READ_FILE")
+TABLE_FILE = re.compile(rf"(?<=/){PARTS}/\d{{10}}-[0-9a-f]{{8}}/[\w/]+/[\w.\-]+\.parquet")
 NO_CONNECTOR = re.compile(
     r"No FileSystem for scheme|ClassNotFoundException: Class org\.apache\.hadoop\.fs\."
 )
 CONNECTOR = (
-    "it has no connector to this file system: add one of its Hadoop's version, for s3a "
+    "add a connector for this file system in the version of Spark's Hadoop, for s3a "
     "--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:VERSION"
 )
 UNAVAILABLE = re.compile(
@@ -32,10 +31,10 @@ UNAVAILABLE = re.compile(
     r"End of File Exception between|Invalid host name|UnknownHostException|BlockMissingException|"
     r"could only be written to 0 of"
 )
-"""What Hadoop says of a file system that does not answer, or of which too little is up."""
+"""Messages of Hadoop about a file system that is down or has too few nodes."""
 CHECK_FILE_SYSTEM = (
-    "is the file system up, and the address right? run the same command again when it is: what was "
-    "committed is kept, and nothing will be counted twice"
+    "check that the file system is up and the address is right, and run the command again: it "
+    "continues after the last commit"
 )
 BROKEN_GZIP = re.compile(
     r"Unexpected end of (ZLIB )?input stream|EOFException|ZipException|invalid (stored|block|code|"
@@ -44,69 +43,72 @@ BROKEN_GZIP = re.compile(
 
 
 class BrokenInputError(SparkError):
-    """Spark met what looks like a gzip that breaks off."""
+    """Spark failed on what looks like a damaged gzip."""
 
 
 @contextmanager
-def translate_errors(where: str) -> Iterator[None]:
+def translate_errors(address: str) -> Iterator[None]:
+    """Raise exceptions of Spark as errors of the pipeline; `address` is that of the tables."""
     try:
         yield
     except (Py4JError, CapturedException) as error:
-        raise explain(error, where) from error
+        raise explain(error, address) from error
 
 
 @contextmanager
 def translate_jvm_exit() -> Iterator[None]:
-    """Java is a process of its own: it may be killed, and then nothing of Spark answers."""
+    """Raise SparkError if the JVM exits, for example because it was killed."""
     try:
         yield
     except (Py4JNetworkError, ConnectionError) as error:
         raise SparkError(
-            "Java, in which Spark runs, ended all at once",
-            hint="was it killed, perhaps as memory ran out? run the same command again, with more "
-            "memory (--conf spark.driver.memory=4g) if it happens twice: nothing is lost, and "
-            "nothing will be counted twice",
+            "the JVM that runs Spark exited unexpectedly",
+            hint="run the command again, with more memory (--conf spark.driver.memory=4g) if it "
+            "happens twice: it continues after the last commit",
         ) from error
 
 
-def explain(error: Exception, where: str) -> Exception:
-    told = _whole_story(error)
-    if FULL.search(told):
-        # Java does not say of which file: it may be one that Spark keeps while it works
-        return disk_full(f"that of {where}, or of {tempfile.gettempdir()} (TMPDIR)")
-    if UNAVAILABLE.search(told):
-        return SparkError(f"a file system does not answer: {_gist(told)}", hint=CHECK_FILE_SYSTEM)
-    if DAMAGED.search(told) and (own := OF_TABLES.search(told)):
+def explain(error: Exception, address: str) -> Exception:
+    text = _with_causes(error)
+    if DISK_FULL.search(text):
+        # the JVM does not report which file: it may be a temporary one
+        return disk_full(f"that of {address}, or of {tempfile.gettempdir()} (TMPDIR)")
+    if UNAVAILABLE.search(text):
+        return SparkError(
+            f"a file system does not respond: {_summary(text)}", hint=CHECK_FILE_SYSTEM
+        )
+    if DAMAGED.search(text) and (file := TABLE_FILE.search(text)):
         return TablesError(
-            f"a file of the tables is missing or damaged: {where}/{own[0]}",
-            hint="was it changed or removed by something else? restore it, or read the logs into "
-            "new tables",
+            f"a file of the tables is missing or damaged: {address}/{file[0]}",
+            hint="restore the file, or read the logs into new tables",
         )
-    if NO_CONNECTOR.search(told):
-        return SourceError(f"Spark cannot reach {where}", hint=CONNECTOR)
-    if GONE.search(told):
+    if NO_CONNECTOR.search(text):
+        return SourceError(f"Spark cannot reach {address}", hint=CONNECTOR)
+    if MISSING.search(text):
         return ChangedError(
-            "a log went away while it was read", hint="was it rolled or moved? run this again"
+            "a log disappeared while it was read",
+            hint="run the command again; the file may have been rolled or moved",
         )
-    kind = BrokenInputError if BROKEN_GZIP.search(told) else SparkError
+    kind = BrokenInputError if BROKEN_GZIP.search(text) else SparkError
     return kind(
-        f"Spark failed: {_gist(told)}",
-        hint="nothing of this batch was kept; run the same command again, with more memory "
-        "(--conf spark.driver.memory=4g) if it says so",
+        f"Spark failed: {_summary(text)}",
+        hint="run the command again, with more memory (--conf spark.driver.memory=4g) if it ran "
+        "out: nothing of this batch was written",
     )
 
 
-def _whole_story(error: Exception) -> str:
-    story = [str(error)]
+def _with_causes(error: Exception) -> str:
+    messages = [str(error)]
     if isinstance(error, Py4JJavaError):
         cause = error.java_exception
         while cause is not None:
-            story.append(str(cause.toString()))
+            messages.append(str(cause.toString()))
             cause = cause.getCause()
-    return "\n".join(story)
+    return "\n".join(messages)
 
 
-def _gist(told: str) -> str:
-    lines = [line.strip() for line in told.splitlines() if line.strip()]
+def _summary(text: str) -> str:
+    """The innermost exception, else the first line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     causes = [line for line in lines if re.match(r"(Caused by: )?[\w.$]+(Exception|Error)\b", line)]
-    return (causes[-1:] or lines or ["it did not say why"])[0][:300]
+    return (causes[-1:] or lines or ["no message"])[0][:300]

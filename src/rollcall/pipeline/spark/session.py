@@ -1,4 +1,4 @@
-"""The Spark session: opened, and closed with all that it has started."""
+"""The Spark session: open it, and close everything it started."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from rollcall.pipeline.errors import SparkError
-from rollcall.pipeline.spark.class_archive import Archive
+from rollcall.pipeline.spark.class_archive import ClassArchive
 from rollcall.pipeline.spark.config import TIME_ZONE, SessionConfig
 from rollcall.pipeline.spark.jvm import (
-    END_SECONDS,
     LOCAL_IP,
     OLDEST_JAVA,
+    STOP_SECONDS,
     java_version,
     start_jvm,
     stop_jvm,
 )
 
-ARCHIVE_SECONDS = 120.0
-TIDY_SECONDS = 5.0
-"""Java tidies up, and then begins to write an archive that is not wanted."""
+WRITE_ARCHIVE_SECONDS = 120.0
+CLEAN_UP_SECONDS = 5.0
+"""Enough for the JVM to delete its files, before it writes an archive that is not wanted."""
 UNRESOLVED = "unresolved dependency"
-"""What Spark says of a package that it did not find."""
+"""Spark's message for a package that it did not find."""
 
 
 @contextmanager
 def open_session(config: SessionConfig, name: str = "rollcall") -> Iterator[SparkSession]:
-    """A session that ends with the block; what Java has to say goes to a file."""
+    """A session that is stopped at the end of the block; the JVM logs to a temporary file."""
     config = config.with_cache()
-    folder = tempfile.TemporaryDirectory(prefix="rollcall-spark-", ignore_cleanup_errors=True)
-    with folder as scratch, _leaving(config.archive):
-        spark = _start(config, name, Path(scratch))
+    temporary = tempfile.TemporaryDirectory(prefix="rollcall-spark-", ignore_cleanup_errors=True)
+    with temporary as directory, _class_archive(config.archive):
+        spark = _start(config, name, Path(directory))
         try:
             yield spark
         finally:
@@ -47,41 +47,42 @@ def open_session(config: SessionConfig, name: str = "rollcall") -> Iterator[Spar
 
 
 @contextmanager
-def _leaving(archive: Archive | None) -> Iterator[None]:
-    """Java goes on after a session, for the next; not where it failed, or leaves an archive."""
-    made = archive if archive is not None and not archive.exists else None
-    if archive is not None and made is None:
-        archive.is_used()
+def _class_archive(archive: ClassArchive | None) -> Iterator[None]:
+    """Save the archive that the JVM writes when it exits.
+
+    The JVM is kept for the next session, unless the block failed or an archive is written."""
+    new = archive if archive is not None and not archive.exists else None
+    if archive is not None and new is None:
+        archive.mark_used()
     try:
         yield
     except BaseException:
-        stop_jvm(END_SECONDS if made is None else TIDY_SECONDS)
-        if made is not None:
-            made.unfinished.unlink(missing_ok=True)
+        stop_jvm(STOP_SECONDS if new is None else CLEAN_UP_SECONDS)
+        if new is not None:
+            new.temporary.unlink(missing_ok=True)
         raise
-    if made is not None:
-        stop_jvm(ARCHIVE_SECONDS)
-        made.keep()
+    if new is not None:
+        stop_jvm(WRITE_ARCHIVE_SECONDS)
+        new.save()
 
 
-def _start(config: SessionConfig, name: str, scratch: Path) -> SparkSession:
+def _start(config: SessionConfig, name: str, directory: Path) -> SparkSession:
     conf = SparkConf(loadDefaults=False).setMaster(config.master).setAppName(name)
     if config.is_local:
-        conf.set("spark.local.dir", str(scratch))
+        conf.set("spark.local.dir", str(directory))
     for key, value in config.settings().items():
         conf.set(key, value)
-    log = scratch / "java.log"
+    log = directory / "java.log"
     try:
         with log.open("ab") as output:
             start_jvm(conf, {"stdout": output, "stderr": output})
             return _checked(SparkContext(conf=conf))
     except (PySparkException, Py4JError, OSError) as error:
-        raise _no_start(config, error, log) from error
+        raise _start_error(config, error, log) from error
 
 
 def _checked(context: SparkContext) -> SparkSession:
-    """A session of a context that has a master, and of settings that Spark understands: it looks
-    at both only when they are needed."""
+    """A session whose master and settings were used once: Spark validates them only then."""
     try:
         session = SparkSession(context)
         session.conf.get(TIME_ZONE)
@@ -91,31 +92,32 @@ def _checked(context: SparkContext) -> SparkSession:
     return session
 
 
-def _no_start(config: SessionConfig, error: Exception, log: Path) -> SparkError:
-    found = java_version(config.java)
-    if found is None:
+def _start_error(config: SessionConfig, error: Exception, log: Path) -> SparkError:
+    version = java_version(config.java)
+    if version is None:
         return SparkError(
-            "Java is missing, and Spark needs it",
+            "Spark needs Java, which was not found",
             hint=f"install Java {OLDEST_JAVA} or newer (openjdk-{OLDEST_JAVA}), or set JAVA_HOME",
         )
-    if found < OLDEST_JAVA:
+    if version < OLDEST_JAVA:
         return SparkError(
-            f"Java is version {found}, and Spark needs {OLDEST_JAVA} or newer",
-            hint=f"install openjdk-{OLDEST_JAVA}, or set JAVA_HOME to one that is there",
+            f"Spark needs Java {OLDEST_JAVA} or newer, but found version {version}",
+            hint=f"install openjdk-{OLDEST_JAVA}, or set JAVA_HOME to a newer Java",
         )
-    told = gist(error, log)
-    hint = "check --master and --conf; without --master it runs on this machine"
-    if UNRESOLVED in told:
+    message = first_error(error, log)
+    hint = "check --master and --conf; without --master Spark runs on this machine"
+    if UNRESOLVED in message:
         hint = (
-            "packages come from a Maven repository: check their names (--packages, or --conf "
-            "spark.jars.packages=...), or give files (--conf spark.jars=...)"
+            "check the Maven coordinates (--packages or --conf spark.jars.packages=...), or give "
+            "files (--conf spark.jars=...)"
         )
-    elif f"UnknownHostException: {socket.gethostname()}:" in told:
-        hint = f"this machine's name has no address: set {LOCAL_IP} to one that workers reach"
-    return SparkError(f"Spark did not start with master {config.master}: {told}", hint=hint)
+    elif f"UnknownHostException: {socket.gethostname()}:" in message:
+        hint = f"set {LOCAL_IP} to an address that workers reach: the host name has none"
+    return SparkError(f"Spark did not start with master {config.master}: {message}", hint=hint)
 
 
-def gist(error: Exception, log: Path) -> str:
+def first_error(error: Exception, log: Path) -> str:
+    """The first line of the JVM's log that reports an error, else that of the exception."""
     lines = map(str.strip, log.read_text(encoding="utf-8", errors="replace").splitlines())
-    told = [line for line in lines if re.search(r"(Exception|Error)\b.*: .*[^:]$", line)]
-    return (told or str(error).splitlines() or [type(error).__name__])[0][:300]
+    errors = [line for line in lines if re.search(r"(Exception|Error)\b.*: .*[^:]$", line)]
+    return (errors or str(error).splitlines() or [type(error).__name__])[0][:300]
