@@ -23,6 +23,7 @@ from typing import Any
 import duckdb
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.storagelevel import StorageLevel
+from rollcall.pipeline.jobs.shuffling import fixed_partitions
 
 from bench.pipeline_sql import statements
 from bench.rows import Growth, Row, Timing, below, faster, timing, within
@@ -31,7 +32,6 @@ from rollcall.loggen import GenerateSettings, generate_logs
 from rollcall.pipeline.aggregates import request_logs
 from rollcall.pipeline.jobs.folder_stream import FolderStream
 from rollcall.pipeline.jobs.job import Job
-from rollcall.pipeline.jobs.shuffling import fixed_partitions
 from rollcall.pipeline.jobs.write import AT_ONCE
 from rollcall.pipeline.parsing import SourceSettings
 from rollcall.pipeline.sources.files import LocalFileSystem

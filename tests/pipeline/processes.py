@@ -1,4 +1,4 @@
-"""The pipeline in a process of its own, as it is killed or sent to a cluster."""
+"""Run the pipeline in a process of its own, to kill it or to use a Spark cluster."""
 
 import os
 import subprocess
@@ -19,9 +19,9 @@ from tests.pipeline.running import read
 settings = json.loads(sys.argv[1])
 planning.BATCH_FILES = settings.get("batch_files", planning.BATCH_FILES)
 config = SessionConfig(master=settings["master"], small=True, conf=settings.get("conf", {}))
-kept = replace(config, cache=Path(os.environ.get("ROLLCALL_CACHE") or "."))
-if kept.archive and kept.archive.exists:
-    config = kept  # one that is killed should not make it
+with_archive = replace(config, cache=Path(os.environ.get("ROLLCALL_CACHE") or "."))
+if with_archive.archive and with_archive.archive.exists:
+    config = with_archive  # a process that is killed must not write the archive
 with open_session(config) as spark:
     print("ready", flush=True)
     read(spark, Path(settings["tables"]), *sys.argv[2:])
@@ -30,7 +30,7 @@ with open_session(config) as spark:
 
 
 def start(settings: str, *logs: Path) -> subprocess.Popen[str]:
-    """Begin a run; it says `ready` when Spark is up, and `done`."""
+    """Start a run, which prints `ready` when Spark is up, and `done`."""
     return subprocess.Popen(
         [sys.executable, "-c", RUN, settings, *map(str, logs)],
         stdout=subprocess.PIPE,
@@ -40,6 +40,6 @@ def start(settings: str, *logs: Path) -> subprocess.Popen[str]:
     )
 
 
-def says(process: subprocess.Popen[str]) -> str:
+def next_line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()

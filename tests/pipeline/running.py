@@ -1,4 +1,4 @@
-"""Runs of the pipeline in tests: lines, files that are old enough, tables as rows."""
+"""Helpers for tests of the pipeline: log lines, old files, runs, rows of tables."""
 
 import gzip
 import json
@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from rollcall.pipeline.aggregates import RecordType, request_logs
+from rollcall.pipeline.aggregates import request_logs
 from rollcall.pipeline.jobs.job import Job
 from rollcall.pipeline.jobs.run import RunResult, run
 from rollcall.pipeline.parsing import SourceSettings
@@ -25,14 +25,14 @@ from rollcall.tables.stores import LocalStore, Store
 from rollcall.tables.views import select
 from rollcall.tables.writers import open_writer
 
-START = datetime(2026, 3, 1, 10)  # noqa: DTZ001 - a log names no zone
+START = datetime(2026, 3, 1, 10)  # noqa: DTZ001 - logs have no time zone
 OLD = 7200.0
-"""How long ago a log was written that is not written any more, in seconds."""
+"""Age in seconds of a log that is not written any more."""
 
 
 @contextmanager
 def spark_settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
-    """Other settings of a session, for a while."""
+    """Change settings of a session within the block."""
     before = {name: spark.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
         spark.conf.set(name, value)
@@ -47,7 +47,7 @@ def spark_settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[N
 
 
 def line(number: int, **facts: Any) -> str:
-    """A request line of form H; `facts` replace its times, client and API."""
+    """A request line of form H; `facts` replace time, client and API."""
     seen = START + timedelta(seconds=facts.get("second", number))
     stamp = seen.strftime("%Y-%m-%d %H:%M:%S") + f",{number % 1000:03}"
     body = {
@@ -83,7 +83,7 @@ def lines(count: int, first: int = 0, **facts: Any) -> str:
 
 
 def put(path: Path, text: str | bytes, *, age: float = OLD) -> Path:
-    """A file that was written some time ago; `.gz` is compressed."""
+    """Write a file with an old modification time, compressed if it ends in `.gz`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     data = text.encode() if isinstance(text, str) else text
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
@@ -96,30 +96,32 @@ def make_old(path: Path, age: float = OLD) -> None:
     os.utime(path, (when, when))
 
 
-def read(
-    spark: SparkSession,
-    tables: Path | Store,
-    *logs: Path | str,
-    record_type: RecordType | None = None,
-    **settings: Any,
-) -> RunResult:
-    """One run, as the command does it."""
+@contextmanager
+def open_test_job(spark: SparkSession, tables: Path | Store, **fields: Any) -> Iterator[Job]:
+    """A job that reads request logs of the local file system; `fields` replace those of Job."""
     store = LocalStore(tables) if isinstance(tables, Path) else tables
     make_tables(store, "tests")
+    local = LocalFileSystem()
     with open_writer(store, "test") as writer:
         job = Job(
             spark=spark,
             writer=writer,
-            file_system_of=lambda _: LocalFileSystem(),
-            record_type=record_type or request_logs(SourceSettings()),
+            file_system_of=lambda _: local,
+            record_type=request_logs(SourceSettings()),
         )
-        return run(replace(job, **settings), [str(log) for log in logs], lambda _: None)
+        yield replace(job, **fields)
 
 
-def rows(tables: Path, table: str, leave_out: Sequence[str] = ()) -> list[tuple[Any, ...]]:
-    """A table as a reader sees it, in one order."""
+def read(spark: SparkSession, tables: Path | Store, *logs: Path | str, **fields: Any) -> RunResult:
+    """Run the pipeline once, as the command does."""
+    with open_test_job(spark, tables, **fields) as job:
+        return run(job, [str(log) for log in logs], lambda _: None)
+
+
+def rows(tables: Path, table: str, exclude: Sequence[str] = ()) -> list[tuple[Any, ...]]:
+    """The merged rows of a table, sorted."""
     snapshot = read_tables(LocalStore(tables))
-    wanted = [c.name for c in TABLES[table].columns if c.name not in leave_out]
+    wanted = [c.name for c in TABLES[table].columns if c.name not in exclude]
     with duckdb.connect() as connection:
         query = select(snapshot, table)
         found = connection.execute(f"SELECT {', '.join(wanted)} FROM ({query})").fetchall()
@@ -127,11 +129,17 @@ def rows(tables: Path, table: str, leave_out: Sequence[str] = ()) -> list[tuple[
 
 
 def sums(tables: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """The tables that do not depend on what files were called, or when they were read."""
+    """The tables that do not depend on file names and reading times."""
     return {table: rows(tables, table) for table in ("usage", "connections", "brokers")}
 
 
 def requests(tables: Path) -> int:
-    """Requests in the table of usage: what is lost or doubled shows here."""
-    at = [column.name for column in TABLES["usage"].columns].index("requests")
-    return sum(row[at] for row in rows(tables, "usage"))
+    """The sum of requests in the table `usage`."""
+    index = [column.name for column in TABLES["usage"].columns].index("requests")
+    return sum(row[index] for row in rows(tables, "usage"))
+
+
+def topic_rows(spark: SparkSession, values: Sequence[str], first: int = 0) -> DataFrame:
+    """Rows as Spark's Kafka source returns them, from partition 0."""
+    rows = [(value.encode(), 0, first + number) for number, value in enumerate(values)]
+    return spark.createDataFrame(rows, "value BINARY, partition INT, offset BIGINT")

@@ -1,4 +1,4 @@
-"""Compaction: fewer files, the same sums; old detail becomes totals."""
+"""Compaction: fewer files, the same sums; retention of old rows; rollups."""
 
 import shutil
 import threading
@@ -9,46 +9,47 @@ import duckdb
 import pytest
 from pyspark.sql import SparkSession
 
-from rollcall.pipeline.jobs import compaction
-from rollcall.pipeline.jobs import retention as folding
+from rollcall.pipeline.jobs import compaction, retention
 from rollcall.pipeline.jobs.compaction import compact, compact_if_due, due_for_merge
+from rollcall.reports import clients
 from rollcall.tables.cleaning import clean
 from rollcall.tables.errors import BusyError, TablesError
 from rollcall.tables.folder import make_tables, read_tables
 from rollcall.tables.manifests import Kind, Manifest
 from rollcall.tables.stores import LocalStore
+from rollcall.tables.totals import SOURCES, TOTALS, total
 from rollcall.tables.views import select
 from rollcall.tables.writers import open_writer
-from tests.pipeline.jobs.test_run import DeathError, DyingStore
-from tests.pipeline.running import START, lines, put, read, requests, rows, sums
+from tests.pipeline.jobs.test_run import CrashError, CrashingStore
+from tests.pipeline.running import START, line, lines, put, read, requests, rows, sums
 
 HOUR = 3600
 DAY = 24 * HOUR
 NOW = START.replace(tzinfo=UTC).timestamp() + 30 * DAY
 
 
-def squeeze(spark: SparkSession, tables: Path, *, keep: timedelta | None = None) -> None:
+def run_compaction(spark: SparkSession, tables: Path, *, keep: timedelta | None = None) -> None:
     with open_writer(LocalStore(tables), "test", clock=lambda: NOW) as writer:
         compact(spark, writer, keep)
 
 
-def ask(tables: Path, query: str) -> list[tuple[object, ...]]:
-    """A query on the merged tables."""
+def query(tables: Path, statement: str) -> list[tuple[object, ...]]:
+    """The result of a statement on the merged tables."""
     snapshot = read_tables(LocalStore(tables))
     with duckdb.connect() as connection:
         for table in ("usage", "connections", "connection_hours", "files", "rejects"):
             connection.execute(f"CREATE VIEW {table} AS {select(snapshot, table)}")
-        return connection.execute(query).fetchall()
+        return connection.execute(statement).fetchall()
 
 
 @pytest.fixture(scope="module")
 def three_batches(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three batches within an hour."""
-    folder = tmp_path_factory.mktemp("batches")
+    directory = tmp_path_factory.mktemp("batches")
     for number in range(3):
         text = lines(30, first=number * 30) + "odd\n"
-        read(spark, folder / "tables", put(folder / f"{number}.log", text))
-    return folder / "tables"
+        read(spark, directory / "tables", put(directory / f"{number}.log", text))
+    return directory / "tables"
 
 
 @pytest.fixture
@@ -56,26 +57,26 @@ def tables(three_batches: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(three_batches, tmp_path / "tables"))
 
 
-def test_compaction_changes_no_sum(spark: SparkSession, tables: Path) -> None:
+def test_compaction_keeps_all_sums(spark: SparkSession, tables: Path) -> None:
     before = sums(tables), rows(tables, "rejects"), rows(tables, "files")
-    squeeze(spark, tables)
+    run_compaction(spark, tables)
     assert (sums(tables), rows(tables, "rejects"), rows(tables, "files")) == before
     (live,) = read_tables(LocalStore(tables)).live
     assert (live.kind, live.covers, live.counts.lines) == (Kind.COMPACTION, (1, 3), 93)
-    lying = duckdb.read_parquet([*read_tables(LocalStore(tables)).addresses("usage")])
-    clients = lying.project("client_id").fetchall()
+    stored = duckdb.read_parquet([*read_tables(LocalStore(tables)).addresses("usage")])
+    clients = stored.project("client_id").fetchall()
     assert clients == sorted(clients) == [("app-0",), ("app-1",), ("app-2",)]
 
 
-def test_after_compaction_files_are_still_known(spark: SparkSession, tables: Path) -> None:
-    squeeze(spark, tables, keep=timedelta(days=1))
+def test_files_are_known_after_compaction_with_keep(spark: SparkSession, tables: Path) -> None:
+    run_compaction(spark, tables, keep=timedelta(days=1))
     assert requests(tables) == 0
     result = read(spark, tables, put(tables.parent / "again.log.gz", lines(30) + "odd\n"))
     assert (result.already_read, result.counts.lines) == (1, 0)
 
 
 @pytest.mark.parametrize("table", ["usage", "files"])
-def test_a_file_of_the_tables_that_went_away_is_told(
+def test_missing_file_of_the_tables_is_an_error(
     spark: SparkSession, tables: Path, tmp_path: Path, table: str
 ) -> None:
     (part, *_) = read_tables(LocalStore(tables)).addresses(table)
@@ -90,7 +91,7 @@ def test_a_file_of_the_tables_that_went_away_is_told(
             read(spark, tables, put(tmp_path / "another.log", lines(3)))
 
 
-def test_readers_see_each_sum_once_at_every_moment(spark: SparkSession, tables: Path) -> None:
+def test_readers_see_the_same_sums_during_compaction(spark: SparkSession, tables: Path) -> None:
     seen: set[int] = set()
     done = threading.Event()
     reading = threading.Lock()
@@ -108,9 +109,9 @@ def test_readers_see_each_sum_once_at_every_moment(spark: SparkSession, tables: 
     reader.start()
     try:
         for _ in range(2):
-            squeeze(spark, tables)
+            run_compaction(spark, tables)
             later = open_writer(LocalStore(tables), "test", clock=lambda: NOW + 2 * HOUR)
-            with reading, later as writer:  # no reader of then is left two hours later
+            with reading, later as writer:  # two hours later no reader of the old files is left
                 clean(writer)
     finally:
         done.set()
@@ -119,31 +120,31 @@ def test_readers_see_each_sum_once_at_every_moment(spark: SparkSession, tables: 
     assert seen == {90}
 
 
-def test_a_compaction_that_dies_at_any_change_leaves_the_sums(
+def test_compaction_that_crashes_at_any_change_keeps_the_sums(
     spark: SparkSession, tables: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = sums(tables)
     monkeypatch.setattr("rollcall.tables.writers.is_running", lambda *_: False)
     for number in range(10):
-        store = DyingStore(tables)
-        object.__setattr__(store, "left", [number])
+        store = CrashingStore(tables)
+        object.__setattr__(store, "changes_left", [number])
         try:
             with open_writer(store, "test", clock=lambda: NOW) as writer:
                 compact(spark, writer)
-        except DeathError:
-            assert sums(tables) == before, f"died at change {number}"
+        except CrashError:
+            assert sums(tables) == before, f"crashed at change {number}"
         else:
             break
     assert sums(tables) == before
     assert number > 2
 
 
-def test_beside_a_running_stream_it_is_refused(spark: SparkSession, tables: Path) -> None:
+def test_compaction_during_a_stream_is_refused(spark: SparkSession, tables: Path) -> None:
     with (
         open_writer(LocalStore(tables), "rollcall pipeline stream /logs"),
         pytest.raises(BusyError, match="pipeline stream /logs") as error,
     ):
-        squeeze(spark, tables)
+        run_compaction(spark, tables)
     assert error.value.hint is not None
     assert "compacts by itself" in error.value.hint
 
@@ -159,96 +160,96 @@ def test_hours_older_than_7_days_become_days_and_connections_become_counts(
     read(spark, tables, put(tmp_path / "a.log", text))
     usage = "SELECT hour, sum(requests), bit_or(hours) FROM usage GROUP BY 1 ORDER BY 1"
     totals = "SELECT sum(requests), min(first_seen), max(last_seen) FROM usage"
-    before = ask(tables, totals)
-    squeeze(spark, tables)
+    before = query(tables, totals)
+    run_compaction(spark, tables)
     midnight = datetime(2026, 3, 1)  # noqa: DTZ001 - UTC
     at_ten, at_eleven = 1 << 10, 1 << 11
-    assert ask(tables, usage) == [
+    assert query(tables, usage) == [
         (midnight, 8, at_ten | at_eleven),
         (midnight + timedelta(days=2), 4, at_ten),
         (START + timedelta(days=12), 4, at_ten),
     ]
-    assert ask(tables, totals) == before
-    assert ask(tables, "SELECT sum(requests) FROM connections") == [(4,)]
+    assert query(tables, totals) == before
+    assert query(tables, "SELECT sum(requests) FROM connections") == [(4,)]
     hours = "SELECT hour, sum(opened), sum(requests) FROM connection_hours GROUP BY 1 ORDER BY 1"
-    assert [row[2] for row in ask(tables, hours)] == [8, 4]
+    assert [row[2] for row in query(tables, hours)] == [8, 4]
     opened = "SELECT sum(opened), sum(seen_once) FROM connection_hours"
-    counted = ask(tables, opened)
+    counted = query(tables, opened)
     most = "SELECT max(opened), max(most_opened), max(seen_once), max(most_seen_once)"
-    assert ask(tables, f"{most} FROM connection_hours") == [(3, 2, 2, 2)]
-    squeeze(spark, tables)
-    assert ask(tables, opened) == counted
-    assert ask(tables, totals) == before
+    assert query(tables, f"{most} FROM connection_hours") == [(3, 2, 2, 2)]
+    run_compaction(spark, tables)
+    assert query(tables, opened) == counted
+    assert query(tables, totals) == before
 
 
-def test_a_connection_whose_broker_is_read_later_than_others_counts_once(
+def test_connection_of_a_broker_that_is_read_later_than_others_counts_once(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     tables = tmp_path / "tables"
     late, other = "10.1.0.1:9092-10.1.2.3:40000-1", "10.1.0.2:9092-10.1.2.3:40000-1"
     read(spark, tables, put(tmp_path / "other.log", lines(2, second=6 * DAY, connection=other)))
     read(spark, tables, put(tmp_path / "late.1.log", lines(2, second=DAY, connection=late)))
-    squeeze(spark, tables)
-    assert ask(tables, "SELECT count(*) FROM connection_hours") == [(0,)]
+    run_compaction(spark, tables)
+    assert query(tables, "SELECT count(*) FROM connection_hours") == [(0,)]
     night = lines(2, 9, second=DAY + HOUR, connection=late)
     read(spark, tables, put(tmp_path / "late.2.log", night))
     after = lines(2, 20, second=5 * DAY, connection=late.replace("40000", "40001"))
     read(spark, tables, put(tmp_path / "late.3.log", after))
-    squeeze(spark, tables)
+    run_compaction(spark, tables)
     counted = "SELECT sum(opened), sum(requests) FROM connection_hours"
-    assert ask(tables, counted) == [(1, 4)]
+    assert query(tables, counted) == [(1, 4)]
     silent = lines(2, 30, second=20 * DAY, connection=other)
     read(spark, tables, put(tmp_path / "other.2.log", silent))
-    squeeze(spark, tables)
-    assert ask(tables, counted) == [(3, 8)]
+    run_compaction(spark, tables)
+    assert query(tables, counted) == [(3, 8)]
 
 
-def test_what_is_older_than_keep_goes(spark: SparkSession, tmp_path: Path) -> None:
+def test_rows_older_than_keep_are_dropped(spark: SparkSession, tmp_path: Path) -> None:
     tables = tmp_path / "tables"
     old = put(tmp_path / "old.log", lines(6) + "odd\n")
-    young = put(tmp_path / "young.log", lines(6, first=50, second=25 * DAY) + "odd\n")
-    read(spark, tables, old, young)
-    squeeze(spark, tables, keep=timedelta(days=10))
+    recent = put(tmp_path / "recent.log", lines(6, first=50, second=25 * DAY) + "odd\n")
+    read(spark, tables, old, recent)
+    run_compaction(spark, tables, keep=timedelta(days=10))
     assert requests(tables) == 6
-    assert ask(tables, "SELECT file FROM rejects") == [(str(young),)]
-    assert ask(tables, "SELECT count(*) FROM files") == [(2,)]
+    assert query(tables, "SELECT file FROM rejects") == [(str(recent),)]
+    assert query(tables, "SELECT count(*) FROM files") == [(2,)]
 
 
-def test_beyond_so_many_client_ids_a_day_the_rest_is_other_and_totals_stay(
+def test_client_ids_above_the_limit_per_day_become_other_and_totals_stay(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folding, "CLIENT_IDS", 2)
+    monkeypatch.setattr(retention, "MAX_CLIENT_IDS", 2)
     tables = tmp_path / "tables"
     text = "".join(
         lines(count, first=count * 10, client=f"app-{count}", second=0) for count in range(1, 6)
     )
     read(spark, tables, put(tmp_path / "a.log", text + lines(9, first=100, client=None, second=0)))
-    squeeze(spark, tables)
+    run_compaction(spark, tables)
     by_client = "SELECT client_id, sum(requests) FROM usage GROUP BY 1 ORDER BY 1 NULLS LAST"
-    wanted = [("app-4", 4), ("app-5", 5), ("other", 6), (None, 9)]
-    assert ask(tables, by_client) == wanted
-    squeeze(spark, tables)
-    assert ask(tables, by_client) == wanted
+    expected = [("app-4", 4), ("app-5", 5), ("other", 6), (None, 9)]
+    assert query(tables, by_client) == expected
+    run_compaction(spark, tables)
+    assert query(tables, by_client) == expected
 
 
-def made(number: int, covers: tuple[int, int] | None = None) -> Manifest:
+def manifest(number: int, covers: tuple[int, int] | None = None) -> Manifest:
     return Manifest(number, Kind.COMPACTION if covers else Kind.BATCH, 0, covers)
 
 
-def test_sixteen_of_a_size_are_due_to_be_merged() -> None:
-    batches = [made(number) for number in range(1, 17)]
+def test_sixteen_manifests_of_one_size_are_due_for_merging() -> None:
+    batches = [manifest(number) for number in range(1, 17)]
     assert due_for_merge(batches[:15]) == ()
     assert due_for_merge(batches) == batches
-    merged = made(17, (1, 16))
-    later = [made(number) for number in range(18, 34)]
+    merged = manifest(17, (1, 16))
+    later = [manifest(number) for number in range(18, 34)]
     assert due_for_merge([merged, *later[:15]]) == ()
     assert due_for_merge([merged, *later]) == later
-    large = [made(17 * n, (17 * n - 16, 17 * n - 1)) for n in range(1, 17)]
+    large = [manifest(17 * n, (17 * n - 16, 17 * n - 1)) for n in range(1, 17)]
     assert due_for_merge(large) == large
     assert due_for_merge([]) == ()
 
 
-def test_a_stream_folds_once_a_day_and_merges_as_it_goes(
+def test_stream_applies_retention_once_a_day_and_merges_in_between(
     spark: SparkSession, tables: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compaction, "FAN_IN", 2)
@@ -257,22 +258,54 @@ def test_a_stream_folds_once_a_day_and_merges_as_it_goes(
     with open_writer(store, "test", clock=lambda: NOW) as writer:
         assert compact_if_due(spark, writer) is not None
         assert compact_if_due(spark, writer) is None
-    assert [manifest.covers for manifest in read_tables(store).live] == [(1, 3)]
+    assert [commit.covers for commit in read_tables(store).live] == [(1, 3)]
     for number in range(2):
         read(spark, tables, put(tables.parent / f"more-{number}.log", lines(5, 500 + number * 5)))
     with open_writer(store, "test", clock=lambda: NOW + HOUR) as writer:
         assert compact_if_due(spark, writer) is not None
         live = read_tables(store).live
-        assert [manifest.covers for manifest in live] == [(1, 3), (5, 6)]
-        assert [manifest.folded_ms for manifest in live] == [int(NOW * 1000)] * 2
+        assert [commit.covers for commit in live] == [(1, 3), (5, 6)]
+        assert [commit.folded_ms for commit in live] == [int(NOW * 1000)] * 2
     assert sums(tables) != before
     assert requests(tables) == 100
 
 
-def test_tables_without_rows_are_never_due(spark: SparkSession, tmp_path: Path) -> None:
+def test_tables_without_rows_are_not_compacted(spark: SparkSession, tmp_path: Path) -> None:
     store = LocalStore(tmp_path / "tables")
     make_tables(store, "tests")
     with open_writer(store, "test") as writer:
         writer.commit(Manifest(1, Kind.FENCE, 0))
         assert compact_if_due(spark, writer) is None
         assert compact(spark, writer).manifests == 0
+
+
+API_VERSIONS_LINE = {
+    "METADATA": "API_VERSIONS",
+    '"topics":[]': '"clientSoftwareName":"librdkafka","clientSoftwareVersion":"2.3.0"',
+    '"response":{"throttleTimeMs":0,"errorCode":0}': '"response":{"errorCode":0,"apiKeys":['
+    '{"apiKey":0,"minVersion":0,"maxVersion":9},{"apiKey":1,"minVersion":4,"maxVersion":18}'
+    '],"throttleTimeMs":0}',
+}
+
+
+def test_compaction_writes_the_rollups_of_its_tables(spark: SparkSession, tmp_path: Path) -> None:
+    tables = tmp_path / "tables"
+    for number in range(2):
+        second = number * 12 * 86400
+        request = line(99, second=second, api=18, version=3)
+        for old, new in API_VERSIONS_LINE.items():
+            request = request.replace(old, new)
+        text = lines(30, first=number * 30, second=second) + request + "\n"
+        read(spark, tables, put(tmp_path / f"{number}.log", text))
+    report = clients(tables)
+    with open_writer(LocalStore(tables), "test") as writer:
+        compact(spark, writer)
+    (live,) = read_tables(LocalStore(tables)).live
+    for name, rollup in TOTALS.items():
+        source = [f"{tables}/{part.name}" for part in live.parts[SOURCES[name].name]]
+        files = [f"{tables}/{part.name}" for part in live.parts[name]]
+        written = duckdb.sql(f"FROM read_parquet({files}) ORDER BY ALL")
+        expected = duckdb.sql(f"FROM ({total(rollup, f'read_parquet({source})')}) ORDER BY ALL")
+        assert written.columns == expected.columns
+        assert written.fetchall() == expected.fetchall() != []
+    assert clients(tables) == report

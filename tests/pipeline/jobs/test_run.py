@@ -1,4 +1,4 @@
-"""Runs of the pipeline on Spark: each line counts once, whatever became of its file."""
+"""Runs of the pipeline on Spark: each line counts once, even if its file was moved or changed."""
 
 import gzip
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from rollcall.pipeline.errors import ChangedError, NotALogError, PipelineError
 from rollcall.pipeline.jobs.batch import BatchResult, read_batch
 from rollcall.pipeline.jobs.job import Job
 from rollcall.pipeline.parsing import SourceSettings
-from rollcall.pipeline.sources.inputs import Input, prepare
-from rollcall.pipeline.sources.planning import Reading
+from rollcall.pipeline.sources.inputs import SparkInput, prepare
+from rollcall.pipeline.sources.planning import PlannedRead
 from rollcall.tables.columns import TABLES
 from rollcall.tables.folder import read_tables
 from rollcall.tables.manifests import Counts
@@ -42,11 +42,11 @@ def tables(tmp_path: Path) -> Path:
 
 
 def column(tables: Path, table: str, name: str) -> list[object]:
-    at = [each.name for each in TABLES[table].columns].index(name)
-    return [row[at] for row in rows(tables, table)]
+    index = [column.name for column in TABLES[table].columns].index(name)
+    return [row[index] for row in rows(tables, table)]
 
 
-def test_lines_in_are_requests_and_skipped_and_rejected(
+def test_lines_are_requests_skipped_or_rejected(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
     other = "[2026-03-01 10:00:00,000] INFO Started (kafka.server.KafkaServer)\n"
@@ -62,7 +62,7 @@ def test_lines_in_are_requests_and_skipped_and_rejected(
     assert read_tables(LocalStore(tables)).counts == result.counts
 
 
-def test_the_same_log_again_rolled_packed_or_elsewhere_counts_once(
+def test_rolled_compressed_or_moved_log_counts_once(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
     text = lines(200)
@@ -75,7 +75,7 @@ def test_the_same_log_again_rolled_packed_or_elsewhere_counts_once(
     assert requests(tables) == 200
 
 
-def test_a_log_that_grows_is_continued_and_half_a_line_waits_until_it_is_whole(
+def test_growing_log_is_continued_after_its_last_complete_line(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
     log = tmp_path / "kafka-request.log"
@@ -91,7 +91,7 @@ def test_a_log_that_grows_is_continued_and_half_a_line_waits_until_it_is_whole(
     assert sums(tables) == sums(whole)
 
 
-def test_tables_among_the_logs_are_no_logs_wherever_they_are_reached_from(
+def test_tables_in_the_log_directory_are_not_read_through_a_symbolic_link(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     put(tmp_path / "data" / "a.log", lines(10))
@@ -102,27 +102,27 @@ def test_tables_among_the_logs_are_no_logs_wherever_they_are_reached_from(
         assert (again.already_read, again.counts.files, again.not_read) == (1, 0, ())
 
 
-def test_what_was_read_before_a_log_changed_is_told_as_read(
+def test_files_read_before_another_file_changed_count_as_read(
     spark: SparkSession, tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tries: list[str] = []
+    attempts: list[str] = []
 
-    def change_once(job: Job, readings: Sequence[Reading]) -> BatchResult:
-        tries.extend(Path(reading.path).name for reading in readings)
-        if tries == ["a.log", "b.log"]:
+    def change_once(job: Job, reads: Sequence[PlannedRead]) -> BatchResult:
+        attempts.extend(Path(read.path).name for read in reads)
+        if attempts == ["a.log", "b.log"]:
             raise ChangedError("b.log changed while it was read")
-        return read_batch(job, readings)
+        return read_batch(job, reads)
 
     monkeypatch.setattr("rollcall.pipeline.sources.planning.BATCH_FILES", 1)
     monkeypatch.setattr("rollcall.pipeline.jobs.run.read_batch", change_once)
     for first, name in ((0, "a.log"), (50, "b.log")):
         put(tmp_path / name, lines(10, first=first))
     result = read(spark, tables, tmp_path / "*.log")
-    assert tries == ["a.log", "b.log", "b.log"]
+    assert attempts == ["a.log", "b.log", "b.log"]
     assert (result.counts.files, result.counts.lines, result.already_read) == (2, 20, 0)
 
 
-def test_a_gzip_that_breaks_off_keeps_its_good_lines_and_tells_the_loss(
+def test_truncated_gzip_is_read_as_far_as_possible_and_reported_unreadable(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
     text = lines(300)
@@ -134,9 +134,8 @@ def test_a_gzip_that_breaks_off_keeps_its_good_lines_and_tells_the_loss(
     result = read(spark, tables, tmp_path / "*.log*")
     kept = result.counts.requests - 10
     assert 0 < kept < 300
-    assert [
-        (Path(file.path).name, "ends too early" in file.reason) for file in result.unreadable
-    ] == [("a.log.gz", True)]
+    (part,) = result.unreadable
+    assert (Path(part.path).name, "ends too early" in part.reason) == ("a.log.gz", True)
     assert read(spark, tables, broken).already_read == 1
     broken.write_bytes(packed)
     make_old(broken)
@@ -144,7 +143,7 @@ def test_a_gzip_that_breaks_off_keeps_its_good_lines_and_tells_the_loss(
     assert requests(tables) == 310
 
 
-def test_a_damaged_gzip_is_read_on_when_it_is_whole_even_if_it_is_as_long(
+def test_damaged_gzip_is_continued_when_repaired_with_the_same_size(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
     good, bad = (gzip.compress(lines(200, first=first).encode()) for first in (0, 200))
@@ -163,7 +162,7 @@ def test_a_damaged_gzip_is_read_on_when_it_is_whole_even_if_it_is_as_long(
 
 
 @pytest.mark.parametrize("cut", [-9, -4])
-def test_the_loss_of_a_short_gzip_is_told_too(
+def test_truncated_short_gzip_is_reported_unreadable(
     spark: SparkSession, tables: Path, tmp_path: Path, cut: int
 ) -> None:
     broken = tmp_path / "a.log.gz"
@@ -177,7 +176,7 @@ def test_the_loss_of_a_short_gzip_is_told_too(
 
 
 @pytest.mark.parametrize("count", [40, 300], ids=["short", "longer than 64 KB"])
-def test_zero_bytes_behind_a_gzip_are_no_loss(
+def test_gzip_padded_with_zero_bytes_is_not_reported_unreadable(
     spark: SparkSession, tables: Path, tmp_path: Path, count: int
 ) -> None:
     padded = tmp_path / "a.log.gz"
@@ -188,7 +187,7 @@ def test_zero_bytes_behind_a_gzip_are_no_loss(
     assert read(spark, tables, padded).already_read == 1
 
 
-def test_a_gzip_whose_last_line_is_not_whole_counts_the_whole_ones(
+def test_gzip_with_an_incomplete_last_line_counts_the_complete_lines(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
     result = read(spark, tables, put(tmp_path / "a.log.gz", lines(150) + line(150)[:50]))
@@ -196,7 +195,7 @@ def test_a_gzip_whose_last_line_is_not_whole_counts_the_whole_ones(
     assert read(spark, tables, put(tmp_path / "b.log", lines(160))).counts.lines == 10
 
 
-def test_windows_line_ends_and_a_byte_order_mark_change_nothing(
+def test_windows_line_ends_and_a_byte_order_mark_do_not_change_the_tables(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
     read(spark, tables, put(tmp_path / "a", lines(10)))
@@ -205,7 +204,7 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing(
     assert sums(tables) == sums(other)
 
 
-def test_tables_among_the_logs_are_not_read(spark: SparkSession, tmp_path: Path) -> None:
+def test_tables_in_the_log_directory_are_not_read(spark: SparkSession, tmp_path: Path) -> None:
     tables = tmp_path / "tables"
     put(tmp_path / "a.log", lines(4))
     assert read(spark, tables, tmp_path).counts.requests == 4
@@ -216,7 +215,7 @@ def test_tables_among_the_logs_are_not_read(spark: SparkSession, tmp_path: Path)
     assert (result.counts.lines, result.already_read, result.not_read) == (5, 1, ())
 
 
-def test_what_is_no_log_is_left_and_the_rest_is_read(
+def test_files_that_are_not_logs_are_listed_and_the_others_are_read(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
     put(tmp_path / "logs" / "empty.log", b"")
@@ -224,10 +223,12 @@ def test_what_is_no_log_is_left_and_the_rest_is_read(
     put(tmp_path / "logs" / "good.log", lines(4))
     result = read(spark, tables, tmp_path / "logs")
     assert result.counts.requests == 4
-    assert {Path(left.path).name for left in result.not_read} == {"empty.log", "photo.jpg"}
+    assert {Path(file.path).name for file in result.not_read} == {"empty.log", "photo.jpg"}
 
 
-def test_names_may_hold_anything(spark: SparkSession, tables: Path, tmp_path: Path) -> None:
+def test_file_names_with_special_characters_are_read(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
     names = ["a b.log", "50%.log", "%20.log", "a#b?.log", "[x]{y}*.log", "caf\u00e9.log", "a:b.log"]
     for number, name in enumerate(names):
         put(tmp_path / "logs" / "day=1" / name, lines(2, first=number * 10) + "odd\n")
@@ -237,33 +238,39 @@ def test_names_may_hold_anything(spark: SparkSession, tables: Path, tmp_path: Pa
     assert set(column(tables, "rejects", "line")) == {3}
 
 
-def test_line_numbers_are_true_in_blocks_and_packed_files(
+def test_line_numbers_are_correct_in_split_and_packed_files(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
     text = lines(40) + "odd\n" + lines(40, 41) + "odd\n" + lines(19, 82)
     for number in range(3):
         put(tmp_path / "logs" / f"{number}.log", lines(3, 200 + number * 9) + "odd\n" + text)
-    cut = {"spark.sql.files.maxPartitionBytes": "20000", "spark.sql.files.openCostInBytes": "10"}
-    with spark_settings(spark, cut):
+    small_blocks = {
+        "spark.sql.files.maxPartitionBytes": "20000",
+        "spark.sql.files.openCostInBytes": "10",
+    }
+    with spark_settings(spark, small_blocks):
         read(spark, tables, tmp_path / "logs")
     assert sorted(column(tables, "rejects", "line")) == [4] * 3 + [45] * 3 + [86] * 3  # type: ignore[type-var]
 
 
-def test_lines_that_are_alike_and_cannot_be_read_are_each_a_reject(
+def test_equal_lines_that_cannot_be_parsed_are_separate_rejects(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
     strange = text_line("G", key="NO_SUCH_API") + "\n"
     broken = json_line().replace('"requestApiKey":3', '"requestApiKey":"x"') + "\n"
     text = (lines(20) + strange + broken) * 3 + "odd\n" + lines(40)
-    cut = {"spark.sql.files.maxPartitionBytes": "9000", "spark.sql.files.openCostInBytes": "10"}
-    with spark_settings(spark, cut):
+    small_blocks = {
+        "spark.sql.files.maxPartitionBytes": "9000",
+        "spark.sql.files.openCostInBytes": "10",
+    }
+    with spark_settings(spark, small_blocks):
         result = read(spark, tables, put(tmp_path / "a.log", text))
     assert column(tables, "rejects", "line") == [21, 22, 43, 44, 65, 66, 67]
     assert sorted(result.counts.reasons.values()) == [1, 3, 3]
     assert result.counts.rejected == 7
 
 
-def test_any_order_of_files_and_any_cut_into_batches_gives_the_same_tables(
+def test_order_of_files_and_size_of_batches_do_not_change_the_tables(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logs = [put(tmp_path / f"{n}.log", lines(50, first=n * 50, second=n)) for n in range(4)]
@@ -276,11 +283,11 @@ def test_any_order_of_files_and_any_cut_into_batches_gives_the_same_tables(
     assert sums(together) == sums(apart) == sums(batches)
 
 
-def test_what_is_not_a_request_log_stops_the_run_and_leaves_no_trace(
+def test_file_that_is_not_a_request_log_fails_the_run_and_writes_nothing(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
     log = put(tmp_path / "gc.log", "GC pause 12 ms\n" * 9 + lines(3))
-    with pytest.raises(NotALogError, match="9 of 12 lines could not be read") as error:
+    with pytest.raises(NotALogError, match="9 of 12 lines were rejected") as error:
         read(spark, tables, log)
     assert f"{log} line 1 begins: 'xx xxxxx 00 xx'" in error.value.message
     assert "--layout" in (error.value.hint or "")
@@ -288,14 +295,14 @@ def test_what_is_not_a_request_log_stops_the_run_and_leaves_no_trace(
     assert read(spark, tables, log, allow_rejects=True).counts.rejected == 9
 
 
-def test_a_binary_file_alone_is_refused_with_what_it_looks_like(
+def test_binary_file_alone_is_an_error_that_names_its_format(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(NotALogError, match="it looks like a zip archive"):
+    with pytest.raises(NotALogError, match="is not a log: looks like a zip archive"):
         read(spark, tables, put(tmp_path / "logs.zip", b"PK\x03\x04\x00\x00"))
 
 
-def test_a_line_that_is_neither_a_request_nor_skipped_nor_rejected_stops_the_batch(
+def test_line_that_is_not_a_request_skipped_or_rejected_fails_the_batch(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
     good = request_logs(SourceSettings())
@@ -309,12 +316,12 @@ def test_a_line_that_is_neither_a_request_nor_skipped_nor_rejected_stops_the_bat
     assert read_tables(LocalStore(tables)).live == ()
 
 
-def test_a_log_that_is_rolled_as_spark_begins_is_read_under_its_new_name(
+def test_log_rolled_when_spark_starts_reading_is_read_under_its_new_name(
     spark: SparkSession, tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = put(tmp_path / "logs" / "kafka-request.log.1", lines(20))
 
-    def roll(*given: Any) -> list[Input]:
+    def roll(*given: Any) -> list[SparkInput]:
         inputs = prepare(*given)
         if log.exists():
             log.rename(log.with_suffix(".2"))
@@ -325,67 +332,69 @@ def test_a_log_that_is_rolled_as_spark_begins_is_read_under_its_new_name(
     assert requests(tables) == 20
 
 
-def test_nothing_is_left_of_copies(spark: SparkSession, tables: Path, tmp_path: Path) -> None:
+def test_copies_are_deleted_after_the_batch(
+    spark: SparkSession, tables: Path, tmp_path: Path
+) -> None:
     read(spark, tables, put(tmp_path / "kafka-request.log", lines(3), age=0))
     assert list((tables / "staging").rglob("*.log")) == []
 
 
-class DeathError(BaseException):
-    """The process ends here: nothing catches it, nothing is tidied up after it."""
+class CrashError(BaseException):
+    """Simulates a crash: nothing catches it and nothing is cleaned up."""
 
 
-class DyingStore(LocalStore):
-    """A store whose process dies at its n-th change."""
+class CrashingStore(LocalStore):
+    """A store that crashes at its n-th change."""
 
-    left: list[int]
+    changes_left: list[int]
 
-    def _die_in_time(self) -> None:
-        self.left[0] -= 1
-        if self.left[0] < 0:
-            raise DeathError
+    def _crash_if_due(self) -> None:
+        self.changes_left[0] -= 1
+        if self.changes_left[0] < 0:
+            raise CrashError
 
     def create(self, name: str, content: bytes) -> bool:
-        self._die_in_time()
+        self._crash_if_due()
         return super().create(name, content)
 
     def write(self, name: str, content: bytes) -> None:
-        if not name.endswith(".beat"):  # those come when they come
-            self._die_in_time()
+        if not name.endswith(".beat"):  # heartbeats come at any time
+            self._crash_if_due()
         super().write(name, content)
 
     def delete(self, name: str) -> None:
-        self._die_in_time()
+        self._crash_if_due()
         super().delete(name)
 
 
-def test_a_run_that_dies_at_any_change_of_the_tables_is_made_good_by_the_next(
+def test_run_that_crashes_at_any_change_of_the_tables_is_completed_by_the_next(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = put(tmp_path / "a.log", lines(20) + "odd\n" + "half", age=0)
     undisturbed = tmp_path / "undisturbed"
     read(spark, undisturbed, log)
     monkeypatch.setattr("rollcall.tables.writers.is_running", lambda *_: False)
-    tables, died = tmp_path / "tables", 0
-    for number in range(20):  # each makes good what the one before left, and dies a step later
-        store = DyingStore(tables)
-        object.__setattr__(store, "left", [number])
+    tables, crashes = tmp_path / "tables", 0
+    for number in range(20):  # each completes the one before and crashes one change later
+        store = CrashingStore(tables)
+        object.__setattr__(store, "changes_left", [number])
         try:
             read(spark, store, log)
-        except DeathError:
-            died += 1
+        except CrashError:
+            crashes += 1
         else:
             break
         if (tables / "tables.json").exists() and read_tables(LocalStore(tables)).counts.lines:
-            assert sums(tables) == sums(undisturbed), f"died at change {number}"
-    assert died >= 6
+            assert sums(tables) == sums(undisturbed), f"crashed at change {number}"
+    assert crashes >= 6
     assert sums(tables) == sums(undisturbed)
     assert rows(tables, "rejects") == rows(undisturbed, "rejects")
 
 
-def test_a_view_for_spark_is_the_same_in_every_time_zone(
+def test_spark_view_is_the_same_in_every_time_zone(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
-    log = put(tmp_path / "a.log", lines(5) + json_line() + "\nno line\n")
+    log = put(tmp_path / "a.log", lines(5) + json_line() + "\nnot a line\n")
     read(spark, tables, log, allow_rejects=True)
     snapshot = read_tables(LocalStore(tables))
     for zone in ("UTC", "America/Havana"):
@@ -394,15 +403,15 @@ def test_a_view_for_spark_is_the_same_in_every_time_zone(
                 shown = spark.sql(select(snapshot, name, Engine.SPARK))
                 types = {field.name: field.dataType.simpleString() for field in shown.schema}
                 assert types == {
-                    each.name: each.type.lower().replace(": ", ":").replace(", ", ",")
-                    for each in table.columns
+                    column.name: column.type.lower().replace(": ", ":").replace(", ", ",")
+                    for column in table.columns
                 }
                 seen = [tuple(row) for row in shown.select(*types).collect()]
-                if name != "brokers":  # has structs, which the two show differently
+                if name != "brokers":  # has structs, which Spark and DuckDB show differently
                     assert sorted(seen, key=repr) == rows(tables, name)
 
 
-def test_a_log_may_go_on_with_a_byte_order_mark(
+def test_log_continued_with_a_byte_order_mark_is_read(
     spark: SparkSession, tables: Path, tmp_path: Path
 ) -> None:
     log = put(tmp_path / "a.log", "\ufeff" + lines(3))

@@ -1,4 +1,4 @@
-"""The same program on a Spark cluster: a standalone master with two workers."""
+"""The pipeline on a Spark standalone cluster with two workers."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.pipeline.processes import says, start
+from tests.pipeline.processes import next_line, start
 from tests.pipeline.running import lines, put, read, rows, sums
 
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
@@ -50,28 +50,26 @@ def wait_for(log: Path, pattern: str) -> list[str]:
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[str]:
-    """The address of a master that two workers have registered with."""
-    log = folder / "master.log"
+def cluster(directory: Path) -> Iterator[str]:
+    """Start a master and two workers; yield the address of the master."""
+    log = directory / "master.log"
     ports = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
     with ExitStack() as stack:
         stack.enter_context(daemon(log, MASTER, *ports))
         (address,) = wait_for(log, r"Starting Spark master at (spark://\S+)")
         for number in (1, 2):
-            work = str(folder / f"work-{number}")
+            work = str(directory / f"work-{number}")
             size = ["--cores", "1", "--memory", "600m", "--work-dir", work]
             stack.enter_context(
-                daemon(folder / f"worker-{number}.log", WORKER, *ports, *size, address)
+                daemon(directory / f"worker-{number}.log", WORKER, *ports, *size, address)
             )
         for number in (1, 2):
-            wait_for(folder / f"worker-{number}.log", r"Successfully registered with master")
+            wait_for(directory / f"worker-{number}.log", r"Successfully registered with master")
         yield address
 
 
 @pytest.mark.timeout(900)
-def test_a_cluster_of_two_workers_makes_the_same_tables(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_cluster_of_two_workers_writes_the_same_tables(spark: SparkSession, tmp_path: Path) -> None:
     logs = [
         put(tmp_path / "logs" / name, lines(300, first=number * 300) + "odd\n")
         for number, name in enumerate(["a.log", "b.log.gz", "kafka-request.log"])
@@ -84,7 +82,7 @@ def test_a_cluster_of_two_workers_makes_the_same_tables(
     with cluster(tmp_path) as master:
         settings = {"master": master, "tables": str(tmp_path / "cluster"), "conf": conf}
         with start(json.dumps(settings), *logs) as process:
-            assert (says(process), says(process)) == ("ready", "done")
+            assert (next_line(process), next_line(process)) == ("ready", "done")
         used = [
             number
             for number in (1, 2)
@@ -94,5 +92,7 @@ def test_a_cluster_of_two_workers_makes_the_same_tables(
     assert used == [1, 2]
     read(spark, tmp_path / "local", *logs)
     assert sums(tmp_path / "cluster") == sums(tmp_path / "local")
-    for table, apart in (("rejects", []), ("files", ["read_at"])):
-        assert rows(tmp_path / "cluster", table, apart) == rows(tmp_path / "local", table, apart)
+    for table, exclude in (("rejects", []), ("files", ["read_at"])):
+        assert rows(tmp_path / "cluster", table, exclude) == rows(
+            tmp_path / "local", table, exclude
+        )

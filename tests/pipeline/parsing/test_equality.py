@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from rollcall.loggen import GenerateSettings, generate_logs
 from tests.pipeline.parsing.hostile_lines import write_hostile_log
 from tests.pipeline.parsing.reference_reader import Tables, read_files
-from tests.pipeline.read_tables import pipeline_run, rows_of, stream_looks, sums_of
+from tests.pipeline.read_tables import pipeline_run, rows_of, stream_triggers, sums_of
 from tests.pipeline.running import spark_settings
 
 pytestmark = pytest.mark.timeout(900)
@@ -118,7 +118,7 @@ def test_a_stream_of_files_in_any_order_and_cut_gives_the_same_tables(
     }
     other = tmp_path / "other"
     with spark_settings(spark, otherwise):
-        stream_looks(spark, other, [logs[1::2][::-1], logs[::2]])
+        stream_triggers(spark, other, [logs[1::2][::-1], logs[::2]])
     assert sums_of(other, "usage") == sums_of(tables, "usage")
     for table in ("connections", "brokers", "rejects"):
         assert _as_set(other, table) == _as_set(tables, table), table

@@ -1,4 +1,4 @@
-"""Tables and logs through Hadoop's file systems; the local one stands for all."""
+"""Tables and logs through Hadoop's file systems, tested with its local one."""
 
 from pathlib import Path
 
@@ -11,8 +11,8 @@ from rollcall.pipeline.jobs.job import Job
 from rollcall.pipeline.jobs.run import run
 from rollcall.pipeline.parsing import SourceSettings
 from rollcall.pipeline.sources.hadoop import (
+    CHECK_SETTINGS,
     CONNECTOR,
-    SETTINGS,
     Hadoop,
     HadoopFileSystem,
     HadoopStore,
@@ -30,7 +30,7 @@ def store(spark: SparkSession, tmp_path: Path) -> HadoopStore:
     return HadoopStore(Hadoop(spark), f"file://{tmp_path}/tables")
 
 
-def test_a_file_is_created_once(store: HadoopStore) -> None:
+def test_store_creates_a_file_once(store: HadoopStore) -> None:
     assert store.create("a/b.json", b"first")
     assert not store.create("a/b.json", b"second")
     assert store.read("a/b.json") == b"first"
@@ -38,7 +38,7 @@ def test_a_file_is_created_once(store: HadoopStore) -> None:
     assert store.read("a/b.json") == b"third"
 
 
-def test_what_is_there_is_listed_and_deleted(store: HadoopStore) -> None:
+def test_store_lists_and_deletes_files(store: HadoopStore) -> None:
     store.write("b.json", b"12")
     store.write("a/c.json", b"")
     found = [(entry.name, entry.bytes) for entry in store.list("") if isinstance(entry, Entry)]
@@ -52,7 +52,7 @@ def test_what_is_there_is_listed_and_deleted(store: HadoopStore) -> None:
         store.read("nowhere")
 
 
-def test_a_file_system_that_spark_has_no_connector_to_is_told(spark: SparkSession) -> None:
+def test_file_system_without_a_connector_is_an_error(spark: SparkSession) -> None:
     hadoop = Hadoop(spark)
     for address in ("s3a://logs/kafka", "nosuch://logs/kafka"):
         with pytest.raises(SourceError, match=f"Spark cannot read {address}") as source:
@@ -67,13 +67,11 @@ def test_a_file_system_that_spark_has_no_connector_to_is_told(spark: SparkSessio
     [
         ("127.0.0.1:1", CHECK_FILE_SYSTEM),
         ("no-such-host.invalid:8020", CHECK_FILE_SYSTEM),
-        ("127.0.0.1:99999", SETTINGS),
-        ("", SETTINGS),
+        ("127.0.0.1:99999", CHECK_SETTINGS),
+        ("", CHECK_SETTINGS),
     ],
 )
-def test_a_file_system_that_cannot_be_asked_is_told(
-    spark: SparkSession, host: str, hint: str
-) -> None:
+def test_file_system_that_is_down_is_an_error(spark: SparkSession, host: str, hint: str) -> None:
     hadoop, address = Hadoop(spark), f"hdfs://{host}/kafka"
     with pytest.raises(SourceError, match=f"{address} cannot be read: ") as source:
         HadoopFileSystem(hadoop).find(address)
@@ -82,37 +80,39 @@ def test_a_file_system_that_cannot_be_asked_is_told(
     assert source.value.hint == tables.value.hint == hint
 
 
-def test_logs_are_found_and_read_in_pieces(spark: SparkSession, tmp_path: Path) -> None:
-    place = HadoopFileSystem(Hadoop(spark))
+def test_logs_are_found_and_read_in_chunks(spark: SparkSession, tmp_path: Path) -> None:
+    files = HadoopFileSystem(Hadoop(spark))
     path = put(tmp_path / "logs" / "a.log", b"0123456789")
     put(tmp_path / "logs" / "deep" / "b.log", b"")
-    (named,) = place.find(f"file://{path}")
-    assert (named.named, named.bytes) == (True, 10)
-    in_folder = place.find(f"file://{tmp_path}/logs")
-    assert sorted((Path(file.path).name, file.named) for file in in_folder) == [
+    (given,) = files.find(f"file://{path}")
+    assert (given.explicit, given.bytes) == (True, 10)
+    in_directory = files.find(f"file://{tmp_path}/logs")
+    assert sorted((Path(file.path).name, file.explicit) for file in in_directory) == [
         ("a.log", False),
         ("b.log", False),
     ]
-    assert list(place.chunks(named.path, 3, 4)) == [b"3456", b"789"]
-    with pytest.raises(SourceError, match="there is no file or folder"):
-        place.find(f"file://{tmp_path}/none")
+    assert list(files.chunks(given.path, 3, 4)) == [b"3456", b"789"]
+    with pytest.raises(SourceError, match="there is no file or directory"):
+        files.find(f"file://{tmp_path}/none")
 
 
-def test_a_run_needs_no_local_path(spark: SparkSession, store: HadoopStore, tmp_path: Path) -> None:
+def test_run_reads_logs_and_writes_tables_through_hadoop(
+    spark: SparkSession, store: HadoopStore, tmp_path: Path
+) -> None:
     logs = tmp_path / "my %20 l\u00f6gs"
     put(logs / "a b%.log", lines(5))
     put(logs / "b#.log.gz", lines(5, first=10) + "half")
-    place = HadoopFileSystem(Hadoop(spark))
+    files = HadoopFileSystem(Hadoop(spark))
     make_tables(store, "tests")
-    for wanted, lines_read in (("*.log*", 10), ("", 0)):
+    for pattern, lines_read in (("*.log*", 10), ("", 0)):
         with open_writer(store, "test") as writer:
             job = Job(
                 spark=spark,
                 writer=writer,
-                file_system_of=lambda _: place,
+                file_system_of=lambda _: files,
                 record_type=request_logs(SourceSettings()),
             )
-            result = run(job, [f"file://{logs}/{wanted}"], lambda _: None)
+            result = run(job, [f"file://{logs}/{pattern}"], lambda _: None)
         assert result.counts.lines == lines_read
     assert read_tables(store).counts.requests == 10
     assert requests(tmp_path / "tables") == 10

@@ -23,11 +23,11 @@ from rollcall.pipeline.sources.paths import (
     [("/var/log", True), ("logs", True), ("file:///var/log", True), ("s3a://b/logs", False),
      ("hdfs://h:8020/logs", False)],
 )  # fmt: skip
-def test_a_path_with_another_scheme_is_not_local(path: str, local: bool) -> None:
+def test_path_with_another_scheme_is_not_local(path: str, local: bool) -> None:
     assert is_local(path) is local
 
 
-def test_a_path_that_goes_up_is_where_the_system_finds_it(
+def test_absolute_path_resolves_parent_directories_behind_links(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "disk" / "deep").mkdir(parents=True)
@@ -46,25 +46,25 @@ def test_a_path_that_goes_up_is_where_the_system_finds_it(
     [("file:///var/my%20log", "/var/my log"), ("file:/var/log", "/var/log"),
      ("file:///logs/50%25/b?.log#1", "/logs/50%/b?.log#1"), ("/var/a%20b", "/var/a%20b")],
 )  # fmt: skip
-def test_a_file_address_is_a_path(address: str, path: str) -> None:
+def test_file_uri_is_decoded_to_a_path(address: str, path: str) -> None:
     assert local_path(address) == path
 
 
 @pytest.mark.parametrize("path", ["/a b.log", "/50%.log", "/%20.log", "/a#b", "/caf\u00e9.log"])
-def test_what_spark_tells_is_what_it_was_given(path: str) -> None:
-    told = "file:" + path.replace("%", "%25").replace(" ", "%20").replace("#", "%23")
-    assert path_from_spark(told) == normalized(spark_path(path)) == path
+def test_path_reported_by_spark_is_the_given_path(path: str) -> None:
+    reported = "file:" + path.replace("%", "%25").replace(" ", "%20").replace("#", "%23")
+    assert path_from_spark(reported) == normalized(spark_path(path)) == path
 
 
 @pytest.mark.parametrize(
-    ("path", "odd"),
+    ("path", "expected"),
     [("/a/b.log", False), ("/a:b.log", True), ("/[x]/b.log", True), ("/what?.log", True),
      ("hdfs://h:8020/a/b.log", False), ("s3a://b/a:b", True), ("file:/a/b", False)],
 )  # fmt: skip
-def test_what_looks_like_a_pattern_is_odd(path: str, odd: bool) -> None:
-    assert spark_misreads(path) is odd
+def test_path_that_spark_expands_is_recognised(path: str, expected: bool) -> None:
+    assert spark_misreads(path) is expected
 
 
-def test_tables_are_not_written_where_spark_would_misread_the_path() -> None:
+def test_tables_path_that_spark_misreads_is_rejected() -> None:
     with pytest.raises(ConfigError, match="Spark cannot write to"):
         check_spark_path("/data/[x]")

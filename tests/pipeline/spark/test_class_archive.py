@@ -1,4 +1,4 @@
-"""Archives of Java's classes, without Java."""
+"""Class archives, without a JVM."""
 
 import os
 import time
@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from rollcall.pipeline.spark.class_archive import archive_in, forget_unused
+from rollcall.pipeline.spark.class_archive import archive_in, delete_unused
 
 
-def test_the_first_session_makes_the_archive_and_later_ones_use_it(tmp_path: Path) -> None:
+def test_first_session_writes_the_archive_and_later_ones_use_it(tmp_path: Path) -> None:
     archive = archive_in(tmp_path, "java")
     assert archive is not None
-    assert f"-XX:ArchiveClassesAtExit={archive.unfinished} " in archive.flags
-    assert f"{archive.path} " not in archive.flags  # others should not see it half-written
-    archive.unfinished.touch()
-    archive.keep()
+    assert f"-XX:ArchiveClassesAtExit={archive.temporary} " in archive.flags
+    assert f"{archive.path} " not in archive.flags  # other sessions must not see it incomplete
+    archive.temporary.touch()
+    archive.save()
     assert f"-XX:SharedArchiveFile={archive.path} " in archive.flags
     assert list(tmp_path.iterdir()) == [archive.path]
 
 
-def test_another_java_and_another_spark_have_archives_of_their_own(
+def test_each_java_and_spark_has_its_own_archive(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jars = tmp_path / "spark" / "jars"
@@ -29,15 +29,15 @@ def test_another_java_and_another_spark_have_archives_of_their_own(
     names.append(archive_in(tmp_path, "java"))
     jars.mkdir(parents=True)
     names.append(archive_in(tmp_path, "java"))
-    os.utime(jars, (1, 1))  # as if it was installed at another time
+    os.utime(jars, (1, 1))  # installed at another time
     names.append(archive_in(tmp_path, "java"))
     assert len(set(names)) == 5
 
 
-def test_archives_that_nobody_used_for_a_month_go(tmp_path: Path) -> None:
+def test_archives_unused_for_30_days_are_deleted(tmp_path: Path) -> None:
     day = 24 * 3600
     for name, days in (("spark-4.0.0-0.jsa", 31), ("spark-4.2.1-1.jsa", 29), ("mine.txt", 31)):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (0, time.time() - days * day))
-    forget_unused(tmp_path)
+    delete_unused(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"spark-4.2.1-1.jsa", "mine.txt"}

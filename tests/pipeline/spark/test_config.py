@@ -1,4 +1,4 @@
-"""The settings of a session, without starting one."""
+"""Settings of a session, without starting one."""
 
 import re
 from pathlib import Path
@@ -14,11 +14,11 @@ def java_flags(config: SessionConfig) -> str:
     return config.settings()["spark.driver.extraJavaOptions"]
 
 
-def test_times_are_utc_whatever_the_machine_says() -> None:
+def test_session_time_zone_is_utc() -> None:
     assert SessionConfig().settings()["spark.sql.session.timeZone"] == "UTC"
 
 
-def test_no_setting_makes_them_other_than_utc() -> None:
+def test_another_session_time_zone_is_rejected() -> None:
     with pytest.raises(ConfigError, match="times in the tables are UTC"):
         SessionConfig(conf={"spark.sql.session.timeZone": "Europe/Berlin"})
 
@@ -27,46 +27,46 @@ def test_no_setting_makes_them_other_than_utc() -> None:
     ("master", "local"),
     [("local", True), ("local[*]", True), ("local[2]", True), ("spark://h:7077", False)],
 )
-def test_on_one_machine_the_driver_stays_on_loopback(master: str, local: bool) -> None:
+def test_local_driver_binds_to_loopback(master: str, local: bool) -> None:
     settings = SessionConfig(master=master).settings()
     assert settings.get("spark.driver.host") == ("127.0.0.1" if local else None)
 
 
-def test_only_a_small_job_on_this_machine_trades_speed_for_a_quick_start() -> None:
+def test_small_job_options_are_used_for_small_local_jobs_only() -> None:
     assert SMALL_JOB_JVM in java_flags(SessionConfig(small=True))
     assert SMALL_JOB_JVM not in java_flags(SessionConfig())
     assert SMALL_JOB_JVM not in java_flags(SessionConfig(small=True, master="spark://h:7077"))
 
 
-def test_what_the_user_sets_wins_and_adds_to_javas_options() -> None:
+def test_user_settings_override_and_jvm_options_are_added() -> None:
     conf = {"spark.ui.enabled": "true", "spark.driver.extraJavaOptions": "-Dx=y"}
     config = SessionConfig(conf=conf, small=True)
     assert config.settings()["spark.ui.enabled"] == "true"
     assert java_flags(config).endswith(f"{SMALL_JOB_JVM} -Dx=y")
 
 
-def test_a_name_node_that_is_mute_is_asked_twice_unless_the_user_says_otherwise() -> None:
-    tries = "spark.hadoop.ipc.client.connect.max.retries.on.timeouts"
-    assert SessionConfig().settings()[tries] == "1"
-    assert SessionConfig(conf={tries: "45"}).settings()[tries] == "45"
+def test_namenode_connect_retries_can_be_overridden() -> None:
+    retries = "spark.hadoop.ipc.client.connect.max.retries.on.timeouts"
+    assert SessionConfig().settings()[retries] == "1"
+    assert SessionConfig(conf={retries: "45"}).settings()[retries] == "45"
 
 
 @pytest.mark.parametrize("small", [True, False])
-def test_a_collector_of_garbage_that_the_user_names_is_the_only_one(small: bool) -> None:
+def test_garbage_collector_of_the_user_replaces_the_default(small: bool) -> None:
     conf = {"spark.driver.extraJavaOptions": "-XX:+UseZGC"}
     flags = java_flags(SessionConfig(conf=conf, small=small))
     assert re.findall(r"Use\w+GC", flags) == ["UseZGC"]
 
 
-def test_a_folder_with_a_blank_in_its_name_has_no_archive(tmp_path: Path) -> None:
+def test_cache_directory_with_a_space_has_no_archive(tmp_path: Path) -> None:
     assert ".jsa" not in java_flags(SessionConfig(cache=tmp_path / "my cache"))
 
 
-def test_java_uses_the_same_folder_for_temporary_files_as_python() -> None:
+def test_jvm_uses_the_temporary_directory_of_python() -> None:
     assert f'"-Djava.io.tmpdir={gettempdir()}"' in java_flags(SessionConfig())
 
 
-def test_there_is_no_archive_where_its_folder_cannot_be_made(tmp_path: Path) -> None:
+def test_cache_directory_that_cannot_be_created_means_no_archive(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
     config = SessionConfig(cache=tmp_path / "home" / ".cache" / "rollcall")
     assert config.with_cache().archive is None

@@ -1,4 +1,4 @@
-"""What Spark throws, in words that say what to do."""
+"""Exceptions of Spark as errors of the pipeline."""
 
 from tempfile import gettempdir
 
@@ -13,7 +13,7 @@ PART = "/t/parts/0000000001-0a1b2c3d/usage/a.parquet"
 
 
 @pytest.mark.parametrize(
-    ("told", "kind", "says"),
+    ("text", "kind", "message"),
     [
         (
             "java.io.IOException: No space left on device",
@@ -23,7 +23,7 @@ PART = "/t/parts/0000000001-0a1b2c3d/usage/a.parquet"
         (
             "[FAILED_READ_FILE.FILE_NOT_EXIST] java.io.FileNotFoundException: a.log",
             ChangedError,
-            "a log went away while it was read",
+            "a log disappeared while it was read",
         ),
         (
             f"[PATH_NOT_FOUND] Path does not exist: file:{PART}.",
@@ -33,12 +33,12 @@ PART = "/t/parts/0000000001-0a1b2c3d/usage/a.parquet"
         (
             f"CANNOT_READ_FILE {PART}\norg.x.BlockMissingException: Could not obtain block",
             SparkError,
-            "a file system does not answer: org.x.BlockMissingException: Could not obtain block",
+            "a file system does not respond: org.x.BlockMissingException: Could not obtain block",
         ),
         (
             "java.io.EOFException: End of File Exception between a",
             SparkError,
-            "a file system does not answer: java.io.EOFException: End of File Exception between a",
+            "a file system does not respond: java.io.EOFException: End of File Exception between a",
         ),
         (
             "java.io.EOFException: Unexpected end of input stream",
@@ -60,21 +60,23 @@ PART = "/t/parts/0000000001-0a1b2c3d/usage/a.parquet"
             SourceError,
             "Spark cannot reach /t",
         ),
-        ("", SparkError, "Spark failed: it did not say why"),
+        ("", SparkError, "Spark failed: no message"),
     ],
 )
-def test_a_failure_is_told_by_its_cause(told: str, kind: type[Exception], says: str) -> None:
-    error = explain(RuntimeError(told), "/t")
+def test_exception_is_translated_by_its_cause(
+    text: str, kind: type[Exception], message: str
+) -> None:
+    error = explain(RuntimeError(text), "/t")
     assert type(error) is kind
-    assert str(error) == says
+    assert str(error) == message
 
 
 @pytest.mark.parametrize("error", [ConnectionRefusedError(), Py4JNetworkError("empty answer")])
-def test_java_that_was_killed_is_told(error: Exception) -> None:
+def test_jvm_exit_is_a_spark_error(error: Exception) -> None:
     with (
-        pytest.raises(SparkError, match="Java, in which Spark runs, ended") as told,
+        pytest.raises(SparkError, match="the JVM that runs Spark exited") as raised,
         translate_jvm_exit(),
     ):
         raise error
-    assert told.value.hint is not None
-    assert "run the same command again" in told.value.hint
+    assert raised.value.hint is not None
+    assert "run the command again" in raised.value.hint

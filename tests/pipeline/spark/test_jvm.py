@@ -1,4 +1,4 @@
-"""Java as a process."""
+"""The JVM process."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 from rollcall.pipeline.spark.jvm import java_version
 
-FORGET_AFTER_THE_END = """
+RELEASE_OBJECTS_AFTER_STOP = """
 import gc, time
 from rollcall.pipeline.spark.jvm import stop_jvm
 from rollcall.pipeline.spark.session import open_session
@@ -21,29 +21,36 @@ stop_jvm()
 client.send_command = print
 held.clear()
 gc.collect()
-patience = time.monotonic() + 30
-while client.finalizer_deque and time.monotonic() < patience:
+deadline = time.monotonic() + 60
+while client.finalizer_deque and time.monotonic() < deadline:
     time.sleep(0.1)
 """
 
 
 @pytest.mark.parametrize(
-    ("told", "version"),
-    [('openjdk version "17.0.15" 2025-04-15', 17), ('java version "1.8.0_292"', 8), ("hm", None)],
+    ("output", "version"),
+    [
+        ('openjdk version "17.0.15" 2025-04-15', 17),
+        ('java version "1.8.0_292"', 8),
+        ("unknown", None),
+    ],
 )
-def test_the_version_of_java_is_read(tmp_path: Path, told: str, version: int | None) -> None:
+def test_java_version_is_parsed(tmp_path: Path, output: str, version: int | None) -> None:
     java = tmp_path / "java"
-    java.write_text(f"#!/bin/sh\necho '{told}' >&2\n")
+    java.write_text(f"#!/bin/sh\necho '{output}' >&2\n")
     java.chmod(0o755)
     assert java_version(str(java)) == version
 
 
-def test_no_java_is_no_version(tmp_path: Path) -> None:
+def test_java_version_without_java_is_none(tmp_path: Path) -> None:
     assert java_version(str(tmp_path / "java")) is None
 
 
-def test_java_that_has_ended_is_told_nothing_more() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-c", FORGET_AFTER_THE_END], capture_output=True, text=True, timeout=90
+def test_py4j_sends_nothing_to_a_stopped_jvm() -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", RELEASE_OBJECTS_AFTER_STOP],
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
-    assert (ended.returncode, ended.stdout) == (0, ""), ended.stderr
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr

@@ -1,11 +1,11 @@
-"""Sessions that are opened and closed, each in a process of its own."""
+"""Sessions opened and closed in separate processes."""
 
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-from rollcall.pipeline.spark.session import gist
+from rollcall.pipeline.spark.session import first_error
 
 BAD_SETTING = """
 from rollcall.pipeline.spark.session import open_session
@@ -19,7 +19,7 @@ except Exception as error:
     print(type(error).__name__, error, error.hint)
 """
 
-TWO_IN_TURN = """
+TWO_SESSIONS = """
 import os, tempfile
 from rollcall.pipeline.spark.jvm import stop_jvm
 from rollcall.pipeline.spark.session import open_session
@@ -32,7 +32,7 @@ stop_jvm()
 print(os.listdir(tempfile.gettempdir()))
 """
 
-STOPPED_IN_THE_FIRST = """
+INTERRUPTED_FIRST_SESSION = """
 import os, sys, tempfile
 from pathlib import Path
 from rollcall.pipeline.spark.session import open_session
@@ -47,34 +47,34 @@ except KeyboardInterrupt:
 """
 
 
-def test_sessions_in_turn_leave_no_scratch_folder(tmp_path: Path) -> None:
-    assert left_by(TWO_IN_TURN, tmp_path) == "[]\n"
+def test_two_sessions_leave_no_temporary_files(tmp_path: Path) -> None:
+    assert output_of(TWO_SESSIONS, tmp_path) == "[]\n"
 
 
-def test_a_first_session_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
-    """Java would leave an archive of its classes, which takes a while."""
+def test_interrupted_first_session_leaves_no_files(tmp_path: Path) -> None:
+    """The JVM must not write its class archive, which takes a while."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    assert left_by(STOPPED_IN_THE_FIRST, temporary, str(tmp_path / "cache")) == "[]\n"
+    assert output_of(INTERRUPTED_FIRST_SESSION, temporary, str(tmp_path / "cache")) == "[]\n"
 
 
-def left_by(code: str, temporary: Path, *arguments: str) -> str:
+def output_of(code: str, temporary: Path, *arguments: str) -> str:
     environment = {**os.environ, "TMPDIR": str(temporary)}
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=90, check=True, env=environment
+        command, capture_output=True, text=True, timeout=300, check=True, env=environment
     ).stdout
 
 
-def test_a_setting_that_spark_does_not_understand_is_told_when_it_starts() -> None:
+def test_invalid_setting_is_reported_when_the_session_starts() -> None:
     code = [sys.executable, "-c", BAD_SETTING]
-    told = subprocess.run(code, capture_output=True, text=True, timeout=90, check=True).stdout
-    assert told.startswith("SparkError Spark did not start with master local[1]: ")
-    assert "'few'" in told
-    assert "check --master and --conf" in told
+    output = subprocess.run(code, capture_output=True, text=True, timeout=300, check=True).stdout
+    assert output.startswith("SparkError Spark did not start with master local[1]: ")
+    assert "'few'" in output
+    assert "check --master and --conf" in output
 
 
-def test_what_java_says_is_told_by_the_line_that_says_why(tmp_path: Path) -> None:
+def test_first_error_of_the_jvm_log_is_reported(tmp_path: Path) -> None:
     log = tmp_path / "java.log"
     log.write_text(
         "WARN Client: Failed to connect to master nowhere:7077\n"
@@ -82,8 +82,8 @@ def test_what_java_says_is_told_by_the_line_that_says_why(tmp_path: Path) -> Non
         "\tat org.apache.spark.util.ThreadUtils\n"
         "Caused by: java.io.IOException: Failed to connect to nowhere:7077\n"
     )
-    assert gist(RuntimeError("stopped"), log) == (
+    assert first_error(RuntimeError("stopped"), log) == (
         "Caused by: java.io.IOException: Failed to connect to nowhere:7077"
     )
     log.write_text("WARN nothing of note\n")
-    assert gist(RuntimeError("stopped"), log) == "stopped"
+    assert first_error(RuntimeError("stopped"), log) == "stopped"

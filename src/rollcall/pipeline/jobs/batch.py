@@ -124,7 +124,7 @@ def _commit(
     totals = {name: sum(file.total(name) for file in counted) for name in OUTCOMES}
     counts = Counts(files=len(counted), **totals, reasons=reasons)
     if counts.rejected * 2 > counts.lines and not job.allow_rejects:
-        raise not_a_log(counts, examples, job.recipe.hint)
+        raise not_a_log(counts, examples, job.record_type.hint)
     frames = {FILES.name: _file_rows(job, counted)}
     if sums is not None:
         frames |= job.record_type.table_rows(sums)
@@ -166,7 +166,9 @@ def _numbered_rejects(
     if not origins:
         return None
     return (
-        with_line_numbers(job.recipe.find_rejects(lines, sums), job.recipe.count_blocks(sums))
+        with_line_numbers(
+            job.record_type.find_rejects(lines, sums), job.record_type.count_blocks(sums)
+        )
         .join(F.broadcast(small_frame(job.spark, ORIGIN, origins)), "file")
         .withColumn("file", F.col("original"))
         .withColumn("line", F.col("line") + F.col("lines_before"))

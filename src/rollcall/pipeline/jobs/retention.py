@@ -88,7 +88,7 @@ def with_days(rows: DataFrame, limits: RetentionLimits) -> DataFrame:
 
 
 def cap_client_ids(rows: DataFrame) -> DataFrame:
-    """Above 10,000 client ids of a principal in a day, those with fewest requests become `other`."""
+    """Above 10,000 client ids of a principal and day, those with fewest requests become `other`."""
     group = ["cluster", "principal", "day"]
     dated = rows.withColumn("day", _day(F.col("hour")))
     ids = dated.where(F.col("client_id").isNotNull() & (F.col("client_id") != OTHER))

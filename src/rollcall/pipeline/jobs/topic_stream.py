@@ -165,7 +165,7 @@ class TopicStream:
         empty: Sequence[UnreadFile],
     ) -> BatchResult:
         totals = {name: sum(row[name] for row in counted) for name in OUTCOMES}
-        frames = self.job.recipe.frames(summed)
+        frames = self.job.record_type.table_rows(summed)
         frames[FILES.name] = self._file_rows(counted)
         examples: tuple[RejectExample, ...] = ()
         reasons: dict[str, int] = {}

@@ -58,7 +58,7 @@ def _decompress(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _up_to_damage(member: Decompressor, chunk: bytes) -> bytes:
-    """The valid content of a damaged chunk: zlib drops the output of a failed call, so byte by byte."""
+    """The valid content of a damaged chunk, byte by byte: a failed call of zlib has no output."""
     found = bytearray()
     with suppress(zlib.error):
         for byte in chunk:

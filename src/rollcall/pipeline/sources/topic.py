@@ -20,7 +20,7 @@ from pyspark.sql import functions as F
 
 from rollcall.errors import ConfigError
 from rollcall.pipeline.errors import PipelineError
-from rollcall.pipeline.parsing.schema import LINES
+from rollcall.pipeline.parsing import LINES
 from rollcall.tables.stores import Store
 
 ADDRESS = r"(\[[0-9a-fA-F:.]+\]|[^@:,/\s\[\]]+):\d{1,5}"
