@@ -23,16 +23,16 @@ from typing import Any
 import duckdb
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.storagelevel import StorageLevel
-from rollcall.pipeline.jobs.shuffling import fixed_partitions
 
 from bench.pipeline_sql import statements
 from bench.rows import Growth, Row, Timing, below, faster, timing, within
 from rollcall.cli.options.spark import session_config
 from rollcall.loggen import GenerateSettings, generate_logs
 from rollcall.pipeline.aggregates import request_logs
+from rollcall.pipeline.jobs.batch import fixed_partitions
 from rollcall.pipeline.jobs.folder_stream import FolderStream
 from rollcall.pipeline.jobs.job import Job
-from rollcall.pipeline.jobs.write import AT_ONCE
+from rollcall.pipeline.jobs.write import WRITE_THREADS
 from rollcall.pipeline.parsing import SourceSettings
 from rollcall.pipeline.sources.files import LocalFileSystem
 from rollcall.pipeline.sources.lines import read_lines
@@ -137,7 +137,7 @@ def sum_and_forget(spark: SparkSession, paths: Sequence[str]) -> None:
     try:
         record_type.count_files(sums).collect()
         frames = (*record_type.table_rows(sums).values(), record_type.select_rejects(sums))
-        with ThreadPoolExecutor(AT_ONCE) as pool:  # as tables are written
+        with ThreadPoolExecutor(WRITE_THREADS) as pool:  # as tables are written
             list(pool.map(sum_only, frames))
     finally:
         sums.unpersist()

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
-from rollcall.pipeline.jobs.checks import check_lines
 
 from rollcall.pipeline.aggregates import requests as sums
 from rollcall.pipeline.errors import PipelineError
+from rollcall.pipeline.jobs.batch import check_lines
 from rollcall.pipeline.parsing import LINES, SUMS, SourceSettings
 from rollcall.tables.columns import BROKERS, CONNECTIONS, USAGE, Table
 from tests.pipeline.parsing.hostile_lines import START, json_line, text_line
