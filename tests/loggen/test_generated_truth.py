@@ -126,7 +126,7 @@ def test_a_folder_that_holds_something_is_refused(spark: SparkSession, made: Pat
 
 @pytest.mark.parametrize("host", ["127.0.0.1:1", "no-such-host.invalid:8020"])
 def test_a_file_system_that_is_not_up_is_told(spark: SparkSession, host: str) -> None:
-    with pytest.raises(RollcallError, match="a file system does not answer"):
+    with pytest.raises(RollcallError, match="a file system does not respond"):
         generate_logs(spark, GenerateSettings(lines=10), f"hdfs://{host}/logs")
 
 

@@ -40,7 +40,7 @@ def log(tmp_path: Path) -> Path:
 def test_a_path_that_is_not_there_is_told_before_spark_starts(tmp_path: Path, command: str) -> None:
     result = rollcall("pipeline", command, "no/such.log", "--tables", str(tmp_path / "t"))
     assert result.returncode == 1
-    assert result.stderr.startswith("error: there is no file or folder no/such.log\nhint: ")
+    assert result.stderr.startswith("error: there is no file or directory no/such.log\nhint: ")
     assert not (tmp_path / "t").exists()
 
 
@@ -48,7 +48,7 @@ def test_a_path_that_is_not_there_is_told_before_spark_starts(tmp_path: Path, co
 def test_what_is_no_file_and_no_folder_is_told(tmp_path: Path, path: str) -> None:
     result = rollcall("pipeline", "run", path, "--tables", str(tmp_path / "t"))
     assert result.returncode == 1
-    told = f"{path} is neither a file nor a folder" if path else "there is no file or folder ''"
+    told = f"{path} is neither a file nor a directory" if path else "there is no file or directory ''"
     assert result.stderr.startswith(f"error: {told}\nhint: ")
 
 
