@@ -48,8 +48,10 @@ def test_a_path_that_is_not_there_is_told_before_spark_starts(tmp_path: Path, co
 def test_what_is_no_file_and_no_folder_is_told(tmp_path: Path, path: str) -> None:
     result = rollcall("pipeline", "run", path, "--tables", str(tmp_path / "t"))
     assert result.returncode == 1
-    told = f"{path} is neither a file nor a directory" if path else "there is no file or directory ''"
-    assert result.stderr.startswith(f"error: {told}\nhint: ")
+    message = "there is no file or directory ''"
+    if path:
+        message = f"{path} is neither a file nor a directory"
+    assert result.stderr.startswith(f"error: {message}\nhint: ")
 
 
 def test_a_folder_that_is_not_ours_is_refused(tmp_path: Path, log: Path) -> None:
@@ -69,7 +71,7 @@ def test_java_that_is_missing_is_told(tmp_path: Path, log: Path) -> None:
     command = ["pipeline", "run", str(log), "--tables", str(tmp_path / "t")]
     result = rollcall(*command, JAVA_HOME=str(tmp_path))
     assert result.returncode == 1
-    assert result.stderr.startswith("error: Java is missing, and Spark needs it\nhint: install")
+    assert result.stderr.startswith("error: Spark needs Java, which was not found\nhint: install")
     assert not (tmp_path / "t").exists()
 
 
