@@ -207,8 +207,8 @@ class Misbehaving(ScriptedBroker):
         ("other id", InvalidResponseError, "correlation id 77, expected 1"),
         ("cut short", InvalidResponseError, "cannot be read"),
         ("left over", InvalidResponseError, "more bytes follow"),
-        ("http", InvalidResponseError, "announced a frame"),
-        ("negative", InvalidResponseError, "announced a frame of -1 bytes"),
+        ("http", InvalidResponseError, "frame length"),
+        ("negative", InvalidResponseError, "frame length -1 is not between"),
         ("half", RequestTimeoutError, "did not respond"),
     ],
 )

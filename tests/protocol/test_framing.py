@@ -1,3 +1,5 @@
+"""Frames: joining parts, splitting a stream, limits, hints about other protocols."""
+
 import tracemalloc
 from itertools import pairwise
 
@@ -19,15 +21,15 @@ def test_a_frame_is_its_length_and_its_parts() -> None:
 
 
 @pytest.mark.parametrize("cut", range(len(WIRE) + 1))
-def test_frames_survive_being_cut_anywhere(cut: int) -> None:
+def test_frame_reader_accepts_a_stream_split_anywhere(cut: int) -> None:
     reader = FrameReader(max_bytes=1024)
     assert reader.feed(WIRE[:cut]) + reader.feed(WIRE[cut:]) == FRAMES
     assert reader.pending == 0
 
 
-def test_frames_survive_coming_byte_by_byte() -> None:
+def test_frame_reader_accepts_single_bytes() -> None:
     reader = FrameReader()
-    found = [one for i in range(len(WIRE)) for one in reader.feed(WIRE[i : i + 1])]
+    found = [body for i in range(len(WIRE)) for body in reader.feed(WIRE[i : i + 1])]
     assert found == FRAMES
 
 
@@ -35,8 +37,10 @@ def test_frames_survive_coming_byte_by_byte() -> None:
     frames=st.lists(st.binary(max_size=40), max_size=8),
     cuts=st.lists(st.integers(0, 400), max_size=8),
 )
-def test_any_frames_survive_any_cuts(frames: list[bytes], cuts: list[int]) -> None:
-    wire = b"".join(frame([one]) for one in frames)
+def test_frame_reader_accepts_any_frames_split_anywhere(
+    frames: list[bytes], cuts: list[int]
+) -> None:
+    wire = b"".join(frame([body]) for body in frames)
     edges = [0, *sorted(min(cut, len(wire)) for cut in cuts), len(wire)]
     reader = FrameReader(max_bytes=40)
     found = []
@@ -46,12 +50,12 @@ def test_any_frames_survive_any_cuts(frames: list[bytes], cuts: list[int]) -> No
     assert reader.pending == 0
 
 
-def test_many_frames_in_one_feed_come_out_in_order() -> None:
+def test_frame_reader_returns_frames_in_order() -> None:
     wire = b"".join(frame([str(i).encode()]) for i in range(10_000))
     assert FrameReader().feed(wire) == [str(i).encode() for i in range(10_000)]
 
 
-def test_what_is_unfinished_is_pending() -> None:
+def test_frame_reader_keeps_an_incomplete_frame_as_pending() -> None:
     reader = FrameReader()
     assert reader.feed(WIRE[:-1]) == FRAMES[:-1]
     assert reader.pending == 4
@@ -59,7 +63,7 @@ def test_what_is_unfinished_is_pending() -> None:
     assert reader.feed(b"x") == [b"x"]
 
 
-def test_frames_are_bytes_of_their_own() -> None:
+def test_frame_reader_returns_independent_bytes() -> None:
     fed = bytearray(b"\0\0\0\1a")
     reader = FrameReader()
     (found,) = reader.feed(bytes(fed))
@@ -69,13 +73,13 @@ def test_frames_are_bytes_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 9, 10])
-def test_a_frame_may_be_as_long_as_the_limit(size: int) -> None:
+def test_a_frame_can_be_as_long_as_the_limit(size: int) -> None:
     assert FrameReader(max_bytes=10).feed(frame([bytes(size)])) == [bytes(size)]
 
 
 @pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize("size", [11, 2**31 - 1, -1, -(2**31)])
-def test_a_length_beyond_the_limit_is_refused_before_its_bytes_come(
+def test_a_length_beyond_the_limit_is_rejected_before_its_bytes_arrive(
     size: int, together: bool
 ) -> None:
     reader = FrameReader(max_bytes=10)
@@ -83,18 +87,18 @@ def test_a_length_beyond_the_limit_is_refused_before_its_bytes_come(
     if not together:
         assert reader.feed(prefix[:3]) == []
         prefix = prefix[3:]
-    with pytest.raises(RemoteProtocolError, match=rf"{size} bytes.*10") as caught:
+    with pytest.raises(RemoteProtocolError, match=rf"length {size} .* 10") as caught:
         reader.feed(prefix)
     assert caught.value.hint
 
 
-def test_a_negative_length_is_not_a_matter_of_the_limit() -> None:
+def test_the_hint_for_a_negative_length_does_not_mention_the_limit() -> None:
     with pytest.raises(RemoteProtocolError) as caught:
         FrameReader().feed(b"\xff\xff\xff\xff")
-    assert "raise the limit" not in str(caught.value.hint)
+    assert "raise the maximum frame size" not in str(caught.value.hint)
 
 
-def test_an_announced_length_takes_no_memory() -> None:
+def test_frame_reader_allocates_nothing_for_an_announced_length() -> None:
     reader = FrameReader()
     tracemalloc.start()
     try:
@@ -117,7 +121,7 @@ def test_an_announced_length_takes_no_memory() -> None:
         (b"HTTP/1.1 400 Bad Request\r\n", "HTTP"),
     ],
 )
-def test_another_protocol_is_recognised_by_its_first_word(start: bytes, word: str) -> None:
+def test_the_hint_names_another_protocol_by_its_first_bytes(start: bytes, word: str) -> None:
     for cut in range(4):
         reader = FrameReader()
         assert reader.feed(start[:cut]) == []
@@ -126,30 +130,30 @@ def test_another_protocol_is_recognised_by_its_first_word(start: bytes, word: st
         assert word in str(caught.value.hint)
 
 
-def test_an_http_answer_makes_the_port_doubtful_and_an_http_request_the_client() -> None:
+def test_the_hint_for_http_differs_between_request_and_response() -> None:
     hints = []
     for start in (b"HTTP/1.1 400 Bad Request\r\n", b"GET / HTTP/1.1\r\n"):
         with pytest.raises(RemoteProtocolError) as caught:
             FrameReader().feed(start)
         hints.append(str(caught.value.hint))
-    assert "is this the port of a Kafka listener?" in hints[0]
-    assert "this port speaks the Kafka protocol" in hints[1]
+    assert "connect to the port of a Kafka listener" in hints[0]
+    assert "this is a Kafka listener" in hints[1]
 
 
-def test_what_is_not_another_protocol_is_not_taken_for_one() -> None:
+def test_the_hint_for_a_large_frame_is_to_raise_the_limit() -> None:
     with pytest.raises(RemoteProtocolError) as caught:
         FrameReader(max_bytes=100).feed((101).to_bytes(4, "big"))
-    assert "raise the limit" in str(caught.value.hint)
+    assert "raise the maximum frame size" in str(caught.value.hint)
 
 
-def test_frames_before_a_length_that_makes_no_sense_are_given_first() -> None:
+def test_frame_reader_returns_the_frames_before_an_invalid_length_first() -> None:
     reader = FrameReader(max_bytes=10)
     assert reader.feed(b"\0\0\0\1a\0\0\0\1b\x7f\0\0\0") == [b"a", b"b"]
-    with pytest.raises(RemoteProtocolError, match="limit is 10"):
+    with pytest.raises(RemoteProtocolError, match="between 0 and 10"):
         reader.feed(b"")
 
 
-def test_a_reader_that_failed_goes_on_failing() -> None:
+def test_frame_reader_keeps_raising_after_an_invalid_length() -> None:
     reader = FrameReader(max_bytes=10)
     for data in (b"\x7f\0\0\0", b"\0\0\0\1x", b""):
         with pytest.raises(RemoteProtocolError):

@@ -8,15 +8,17 @@ from rollcall.protocol.primitives import (
     FIXED,
     PRIMITIVES,
     MalformedError,
-    UvarintTable,
-    array_readers,
-    read_long_array,
+    UnwritableError,
+    array_packer,
+    array_unpacker,
+    read_text_length,
     read_uvarint,
     size_of,
+    write_text_length,
     write_uvarint,
 )
 
-# As KIP-482 and Kafka's own tests have them.
+# From KIP-482 and Kafka's tests.
 VARINTS = {
     0: "00",
     1: "01",
@@ -34,24 +36,27 @@ VARINTS = {
 
 
 @pytest.mark.parametrize(("value", "data"), VARINTS.items())
-def test_a_varint_has_seven_bits_in_a_byte_the_lowest_first(value: int, data: str) -> None:
+def test_a_varint_has_seven_bits_per_byte_lowest_first(value: int, data: str) -> None:
     assert write_uvarint(value) == bytes.fromhex(data)
-    assert UvarintTable()[value] == bytes.fromhex(data)
     assert read_uvarint(b"xx" + bytes.fromhex(data) + b"\xff", 2) == (value, 2 + len(data) // 2)
 
 
 @given(st.integers(0, 2**31 - 1))
-def test_every_varint_survives_a_round_trip(value: int) -> None:
+def test_a_varint_survives_a_round_trip(value: int) -> None:
     data = write_uvarint(value)
     assert read_uvarint(data, 0) == (value, len(data))
 
 
-def test_the_table_of_varints_does_not_grow() -> None:
-    table = UvarintTable()
-    size = len(table)
-    for value in (4095, 4096, 70_000, 2**31 - 1):
-        assert table[value] == write_uvarint(value)
-    assert len(table) == size
+@pytest.mark.parametrize("length", [1, 32768])
+def test_the_length_of_a_compact_string_survives_a_round_trip(length: int) -> None:
+    assert read_text_length(write_text_length(length), 0)[0] == length
+
+
+def test_the_length_of_a_compact_string_is_limited_to_32767_bytes() -> None:
+    with pytest.raises(UnwritableError, match="32768 bytes of text"):
+        write_text_length(32769)
+    with pytest.raises(MalformedError, match="32768 bytes of text"):
+        read_text_length(write_uvarint(32769), 0)
 
 
 @pytest.mark.parametrize("data", ["8080808008", "ffffffff0f", "ffffffffff00", "808080808000"])
@@ -61,7 +66,7 @@ def test_a_varint_of_more_than_31_bits_is_malformed(data: str) -> None:
 
 
 @pytest.mark.parametrize("data", ["", "80", "ffff", "ffffffff"])
-def test_a_varint_that_is_cut_off_runs_out_of_bytes(data: str) -> None:
+def test_a_truncated_varint_is_an_index_error(data: str) -> None:
     with pytest.raises(IndexError):
         read_uvarint(bytes.fromhex(data), 0)
 
@@ -71,30 +76,19 @@ def test_a_varint_that_is_cut_off_runs_out_of_bytes(data: str) -> None:
     [("bool", 1), ("int8", 1), ("int16", 2), ("uint16", 2), ("int32", 4), ("uint32", 4),
      ("int64", 8), ("float64", 8), ("uuid", 16)],
 )  # fmt: skip
-def test_fixed_types_have_their_size(type_: str, size: int) -> None:
+def test_a_fixed_type_has_its_size(type_: str, size: int) -> None:
     assert size_of(FIXED[type_]) == size
     assert type_ in PRIMITIVES
 
 
-@pytest.mark.parametrize("count", [0, 1, 126])
-def test_an_array_is_read_by_its_length_on_the_wire(count: int) -> None:
-    data = struct.pack(f">{count}i", *range(count))
-    assert array_readers("i", compact=True)[count + 1](data, 0) == tuple(range(count))
-    assert array_readers("i", compact=False)[count](data, 0) == tuple(range(count))
-
-
-def test_a_compact_length_of_0_is_null_and_refused() -> None:
-    with pytest.raises(MalformedError, match="null"):
-        array_readers("i", compact=True)[0](b"", 0)
-
-
-@pytest.mark.parametrize("count", [-1, -(2**31)])
-def test_a_long_array_has_no_negative_length(count: int) -> None:
-    with pytest.raises(MalformedError, match=str(count)):
-        read_long_array(b"", 0, count, "i")
+@pytest.mark.parametrize("count", [0, 1, 127, 128, 1000])
+def test_an_array_of_numbers_survives_a_round_trip(count: int) -> None:
+    data = array_packer("i")(count)(*range(count))
+    assert data == struct.pack(f">{count}i", *range(count))
+    assert array_unpacker("i")(count)(data, 0) == tuple(range(count))
 
 
 @pytest.mark.parametrize("code", ["?", "b", "h", "i", "q", "d"])
-def test_a_long_array_is_not_longer_than_the_bytes(code: str) -> None:
+def test_an_array_longer_than_the_bytes_is_an_error_before_memory_is_allocated(code: str) -> None:
     with pytest.raises(struct.error):
-        read_long_array(bytes(100), 0, 2**31 - 1, code)
+        array_unpacker(code)(2**31 - 1)(bytes(100), 0)

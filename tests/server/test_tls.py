@@ -158,7 +158,7 @@ async def test_511_4_a_tls_peer_is_in_the_registry_from_accept_on(files: dict[st
     ("first_bytes", "said"),
     [
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "begin a TLS handshake"),
-        (b"GET /metrics HTTP/1.1\r\n\r\n", "these bytes are HTTP"),
+        (b"GET /metrics HTTP/1.1\r\n\r\n", "these bytes are an HTTP request"),
     ],
 )
 async def test_tls_and_http_on_a_plaintext_port_get_one_line_with_a_hint(
@@ -184,7 +184,7 @@ async def test_the_hint_is_told_also_when_that_peer_has_sent_other_nonsense_befo
                 assert await peer.until_closed() == b""
     lines = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
     assert len(lines) == 3
-    assert "these bytes are HTTP" in lines[1]
+    assert "these bytes are an HTTP request" in lines[1]
     assert "begin a TLS handshake" in lines[2]
 
 

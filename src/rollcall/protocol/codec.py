@@ -1,7 +1,7 @@
-"""The codec of one message in one version and dialect: bytes to a message and back.
+"""Codec of one message in one version and dialect: bytes to a message and back.
 
-The two functions inside come from the compiler. This module gives them their errors: message,
-version, field and offset, worked out only after something went wrong.
+The compiler generates the functions that read and write. The codec turns their exceptions into
+errors with message, version, field and offset.
 """
 
 from __future__ import annotations
@@ -11,15 +11,20 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rollcall.protocol.compiler.reader import ReadFunction, compile_reader
-from rollcall.protocol.compiler.source import FailedLine, Location, failure_in
-from rollcall.protocol.compiler.writer import WriteFunction, compile_writer
+from rollcall.protocol.compiler import (
+    FailedLine,
+    Location,
+    ReadFunction,
+    WriteFunction,
+    compile_reader,
+    compile_writer,
+    failed_line,
+)
 from rollcall.protocol.errors import LocalProtocolError, RemoteProtocolError
 from rollcall.protocol.messages import Message
 from rollcall.protocol.primitives import MalformedError, UnwritableError, size_of
 from rollcall.protocol.schema import MessageSpec
 
-# What the generated writers raise for values that are of the wrong type, too large or too long.
 UNWRITABLE = (
     UnwritableError,
     struct.error,
@@ -28,6 +33,7 @@ UNWRITABLE = (
     ValueError,
     OverflowError,
 )
+"""What generated writers raise for values of the wrong type, too large or too long."""
 
 
 @dataclass(frozen=True)
@@ -40,22 +46,22 @@ class Codec:
     message_class: type[Message]
     flexible: bool
     _read: ReadFunction = field(repr=False)
-    _read_steps: Sequence[Location] = field(repr=False)
+    _read_locations: Sequence[Location] = field(repr=False)
     _write: WriteFunction = field(repr=False)
-    _write_steps: Sequence[Location] = field(repr=False)
+    _write_locations: Sequence[Location] = field(repr=False)
 
     def decode(self, data: bytes, offset: int = 0) -> Message:
-        """The message that fills `data` from the offset to the last byte."""
+        """The message from `offset` to the last byte; bytes after the message are an error."""
         message, end = self.read(data, offset)
         if end != len(data):
             raise RemoteProtocolError(
                 f"{self} ends at byte {end}, but {len(data) - end} more bytes follow",
-                hint="the peer may use another layout under this version number",
+                hint="check whether the peer uses another layout for this version",
             )
         return message
 
     def read(self, data: bytes, offset: int = 0) -> tuple[Message, int]:
-        """The message that begins at `offset`, and the offset behind it."""
+        """The message that begins at `offset`, and the offset after it."""
         try:
             return self._read(data, offset)
         except (MalformedError, struct.error, IndexError) as error:
@@ -70,7 +76,7 @@ class Codec:
         """Append the bytes of the message to `parts`."""
         if not isinstance(message, self.message_class):
             raise LocalProtocolError(
-                f"{self} was given {type(message).__name__}",
+                f"{self} cannot write a {type(message).__name__}",
                 hint=f"pass a {self.message_class.__name__}",
             )
         try:
@@ -79,18 +85,18 @@ class Codec:
             raise self._local_error(error) from error
 
     def _remote_error(self, error: Exception, data: bytes) -> RemoteProtocolError:
-        failure = failure_in(error.__traceback__, self._read_steps)
-        offset = failure.variables.get("p", 0)
-        path, offset = _first_that_does_not_fit(failure, offset, len(data))
+        failure = failed_line(error.__traceback__, self._read_locations)
+        path, offset = _field_past_the_end(failure, failure.variables.get("pos", 0), len(data))
         left = max(0, len(data) - offset)
         reason = str(error) if isinstance(error, MalformedError) else f"only {left} bytes are left"
         return RemoteProtocolError(
             f"{self} cannot be read: {path} at byte {offset}: {reason}",
-            hint="the bytes are cut short, damaged, or of another layout",
+            hint="check whether the peer uses another layout, or the bytes are truncated",
         )
 
     def _local_error(self, error: Exception) -> LocalProtocolError:
-        path, reason = _culprit(failure_in(error.__traceback__, self._write_steps), error)
+        failure = failed_line(error.__traceback__, self._write_locations)
+        path, reason = _field_out_of_range(failure, error)
         return LocalProtocolError(
             f"{self} cannot be written: {path}: {reason}",
             hint="set the field to a value that this version can carry, or use another version",
@@ -103,8 +109,8 @@ class Codec:
 def compile_codec(
     spec: MessageSpec, version: int, dialect: str, message_class: type[Message]
 ) -> Codec:
-    read, read_steps = compile_reader(spec, version, message_class)
-    write, write_steps = compile_writer(spec, version, message_class)
+    read, read_locations = compile_reader(spec, version, message_class)
+    write, write_locations = compile_writer(spec, version, message_class)
     return Codec(
         name=spec.name,
         version=version,
@@ -112,31 +118,31 @@ def compile_codec(
         message_class=message_class,
         flexible=version in spec.flexible,
         _read=read,
-        _read_steps=read_steps,
+        _read_locations=read_locations,
         _write=write,
-        _write_steps=write_steps,
+        _write_locations=write_locations,
     )
 
 
-def _first_that_does_not_fit(failure: FailedLine, offset: int, end: int) -> tuple[str, int]:
-    for part in failure.step.run:
-        size = size_of(part.code)
-        if offset + size > end:
-            return failure.path(part), offset
-        offset += size
-    return failure.path(), failure.variables.get("p", 0)
+def _field_past_the_end(failure: FailedLine, offset: int, end: int) -> tuple[str, int]:
+    """Path and offset of the first packed field that does not fit, or else of the line."""
+    start = offset
+    for path, code, _ in failure.location.packed:
+        if offset + size_of(code) > end:
+            return failure.path(path), offset
+        offset += size_of(code)
+    return failure.path(), start
 
 
-def _culprit(failure: FailedLine, error: Exception) -> tuple[str, str]:
-    """The field of a run that its code does not take, or else the field of the line."""
-    for part in failure.step.run:
+def _field_out_of_range(failure: FailedLine, error: Exception) -> tuple[str, str]:
+    """Path and reason of the first packed field with a bad value, or else of the line."""
+    for path, code, expression in failure.location.packed:
         try:
-            value = failure.value(part.expression)
+            value = failure.value(expression)
         except UNWRITABLE as reason:
-            return failure.path(part), str(reason)
+            return failure.path(path), str(reason)
         try:
-            values = value if part.is_array else (value,)
-            struct.pack(f">{len(values)}{part.code.lstrip('*')}", *values)
+            struct.pack(f">{code}", value)
         except UNWRITABLE as reason:
-            return failure.path(part), f"{reprlib.repr(value)}: {reason}"
+            return failure.path(path), f"{reprlib.repr(value)}: {reason}"
     return failure.path(), str(error)

@@ -1,23 +1,19 @@
-"""Whose fault it is when bytes and messages do not fit together.
-
-The two kinds differ in what the catcher does: a local error is a bug to mend here, a remote one is
-a peer to name in the log and to hang up on.
-"""
+"""Errors of the protocol package: our own mistakes, the peer's, and those of a schema."""
 
 from rollcall.errors import RollcallError
 
 
 class ProtocolError(RollcallError):
-    """Bytes or values that break the rules of the Kafka protocol."""
+    """Bytes or values that violate the Kafka protocol."""
 
 
 class LocalProtocolError(ProtocolError):
-    """We asked for what cannot be written: a value out of range, a field the version lacks."""
+    """A message, version or value of ours that cannot be written: a bug on this side."""
 
 
 class RemoteProtocolError(ProtocolError):
-    """The peer sent what cannot be read: bytes cut short, left over, or without a meaning."""
+    """Bytes of the peer that cannot be read: log the peer and close the connection."""
 
 
 class SchemaError(ProtocolError):
-    """A schema file that contradicts the message format, or itself."""
+    """A schema file that is invalid or contradicts itself."""

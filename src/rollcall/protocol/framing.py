@@ -1,4 +1,4 @@
-"""Frames: a length of four bytes, then that many bytes."""
+"""Frames: four bytes of length, then that many bytes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -6,34 +6,29 @@ from dataclasses import dataclass, field
 from rollcall.protocol.errors import RemoteProtocolError
 
 DEFAULT_MAX_FRAME_BYTES = 100 * 1024 * 1024
-"""Kafka's own default, `socket.request.max.bytes`."""
+"""Kafka's default of `socket.request.max.bytes`."""
 
-_HTTP_REQUEST = tuple(b"GET |POST|PUT |HEAD|DELE|OPTI|PATC|CONN|TRAC|PRI ".split(b"|"))
-_HTTP_RESPONSE = b"HTTP"
-"""Their first four bytes."""
+_HTTP_REQUESTS = tuple(b"GET |POST|PUT |HEAD|DELE|OPTI|PATC|CONN|TRAC|PRI ".split(b"|"))
 
 
 def frame(parts: Iterable[bytes]) -> bytes:
-    """The parts as one frame, ready for the socket."""
-    body = [b"", *parts]
-    body[0] = sum(map(len, body)).to_bytes(4, "big")
-    return b"".join(body)
+    """Join parts into one frame, ready for the socket."""
+    body = b"".join(parts)
+    return len(body).to_bytes(4, "big") + body
 
 
 @dataclass
 class FrameReader:
-    """Cuts frames out of a stream of bytes, wherever the stream was cut before."""
+    """Splits a stream of bytes into frames."""
 
     max_bytes: int = DEFAULT_MAX_FRAME_BYTES
     _buffer: bytearray = field(default_factory=bytearray, repr=False)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The frames that are whole now; the rest is kept until more comes.
+        """Return the frames that are complete now and keep the rest.
 
-        A length that makes no sense is told when nothing good stands before it, else next time.
+        An invalid length raises if no complete frame precedes it, otherwise at the next call.
         """
-        if not self._buffer and int.from_bytes(data[:4], "big") == len(data) - 4 <= self.max_bytes:
-            return [data[4:]]  # nearly always one read brings exactly one frame
         self._buffer += data
         frames: list[bytes] = []
         while len(self._buffer) >= 4:
@@ -51,7 +46,7 @@ class FrameReader:
 
     @property
     def pending(self) -> int:
-        """How many bytes of an unfinished frame have come so far."""
+        """Number of bytes received of an incomplete frame."""
         return len(self._buffer)
 
 
@@ -60,20 +55,19 @@ def frame_size(prefix: bytes | bytearray, max_bytes: int) -> int:
     size = int.from_bytes(prefix, "big", signed=True)
     if not 0 <= size <= max_bytes:
         raise RemoteProtocolError(
-            f"the peer announced a frame of {size} bytes, the limit is {max_bytes}",
-            hint=_hint(bytes(prefix)),
+            f"frame length {size} is not between 0 and {max_bytes}", hint=_hint(bytes(prefix))
         )
     return size
 
 
 def _hint(prefix: bytes) -> str:
-    """A length that makes no sense is often the first word of another protocol."""
+    """The cause of an invalid length, which often is the first bytes of another protocol."""
     if prefix[0] == 0x16 and prefix[1] == 0x03:
         return "these bytes begin a TLS handshake: use a TLS listener, or a client without TLS"
-    if prefix in _HTTP_REQUEST:
-        return "these bytes are HTTP: this port speaks the Kafka protocol"
-    if prefix == _HTTP_RESPONSE:
-        return "these bytes are HTTP: is this the port of a Kafka listener?"
+    if prefix in _HTTP_REQUESTS:
+        return "these bytes are an HTTP request: use the HTTP port, this is a Kafka listener"
+    if prefix == b"HTTP":
+        return "these bytes are an HTTP response: connect to the port of a Kafka listener"
     if prefix[0] > 0x7F:
-        return "a length is never negative: the peer does not speak the Kafka protocol"
-    return "raise the limit of frame bytes if the peer really sends that much"
+        return "the length is negative: check that the peer uses the Kafka protocol"
+    return "raise the maximum frame size if the peer really sends that much"

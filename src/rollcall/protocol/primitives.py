@@ -1,10 +1,10 @@
-"""Primitive types: their fixed sizes as `struct` codes, varints, arrays of numbers."""
+"""Primitive types: `struct` codes of fixed sizes, varints, arrays of numbers."""
 
 import struct
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from typing import Any
-from uuid import UUID, SafeUUID
+from uuid import UUID
 
 ZERO_UUID = UUID(int=0)
 
@@ -19,20 +19,20 @@ FIXED: dict[str, str] = {
     "float64": "d",
     "uuid": "16s",
 }
-"""Types whose size does not depend on the value, with their big-endian `struct` code."""
+"""Types of fixed size with their big-endian `struct` code."""
 
-LONGEST_TEXT = 32767
-"""In bytes. Kafka keeps to it in flexible versions, too, whose lengths could tell more."""
+MAX_TEXT_BYTES = 32767
+"""Kafka keeps this limit of strings in flexible versions, although a varint could hold more."""
 
 PRIMITIVES = frozenset({*FIXED, "string", "bytes", "records"})
 
 
 class MalformedError(Exception):
-    """Bytes that cannot be read, told without context; the codec adds message, field and offset."""
+    """Bytes that cannot be read. The codec adds message, field and offset."""
 
 
 class UnwritableError(Exception):
-    """A value that this version cannot carry, told without context; the codec adds it."""
+    """A value that cannot be written in this version. The codec adds message and field."""
 
 
 def size_of(codes: str) -> int:
@@ -40,7 +40,7 @@ def size_of(codes: str) -> int:
 
 
 def read_uvarint(buffer: bytes, offset: int) -> tuple[int, int]:
-    """An unsigned varint of up to 31 bits, and the offset behind it."""
+    """An unsigned varint of up to 31 bits, and the offset after it."""
     value = shift = 0
     while True:
         byte = buffer[offset]
@@ -50,20 +50,21 @@ def read_uvarint(buffer: bytes, offset: int) -> tuple[int, int]:
             break
         shift += 7
         if shift > 28:
-            raise MalformedError("a varint runs over five bytes")
+            raise MalformedError("varint is longer than five bytes")
     if value > 0x7FFFFFFF:
-        raise MalformedError(f"a varint holds {value}, more than 31 bits")
+        raise MalformedError(f"varint {value} has more than 31 bits")
     return value, offset
 
 
 def read_text_length(buffer: bytes, offset: int) -> tuple[int, int]:
-    """The length of a compact string, one more than it is, and the offset behind it."""
+    """The length of a compact string plus one, and the offset after it."""
     length, offset = read_uvarint(buffer, offset)
-    if length > LONGEST_TEXT + 1:
-        raise MalformedError(f"{length - 1} bytes of text announced, {LONGEST_TEXT} are allowed")
+    if length > MAX_TEXT_BYTES + 1:
+        raise MalformedError(f"{length - 1} bytes of text, at most {MAX_TEXT_BYTES} are allowed")
     return length, offset
 
 
+@lru_cache(maxsize=4096)
 def write_uvarint(value: int) -> bytes:
     out = bytearray()
     while value > 0x7F:
@@ -73,49 +74,22 @@ def write_uvarint(value: int) -> bytes:
     return bytes(out)
 
 
-class UvarintTable(dict[int, bytes]):
-    """Varints by value: those up to 4095 are looked up, the others made each time."""
-
-    def __init__(self) -> None:
-        super().__init__((value, write_uvarint(value)) for value in range(4096))
-
-    def __missing__(self, value: int) -> bytes:
-        return write_uvarint(value)
+def write_text_length(length: int) -> bytes:
+    """The length of a compact string plus one, as a varint."""
+    if length > MAX_TEXT_BYTES + 1:
+        raise UnwritableError(f"{length - 1} bytes of text, at most {MAX_TEXT_BYTES} are allowed")
+    return write_uvarint(length)
 
 
-class TextLengthTable(UvarintTable):
-    """Lengths of compact strings, one more than they are."""
-
-    def __missing__(self, value: int) -> bytes:
-        if value > LONGEST_TEXT + 1:
-            raise UnwritableError(f"{value - 1} bytes of text, {LONGEST_TEXT} are allowed")
-        return super().__missing__(value)
+# Both keep one `struct.Struct` per array length: with a new format string for each array, Metadata
+# 12 is read in 1213 instead of 754 us and written in 1525 instead of 800 us.
 
 
-@cache
-def array_readers(code: str, *, compact: bool) -> tuple[Callable[[bytes, int], Any], ...]:
-    """How to read an array of numbers, by its length as it is written (compact: one more).
-
-    The table ends at 127; longer arrays go through `read_long_array`.
-    """
-    readers = [struct.Struct(f">{count}{code}").unpack_from for count in range(128)]
-    return (_refuse_null, *readers[:-1]) if compact else tuple(readers)
+def array_unpacker(code: str) -> Callable[[int], Callable[..., tuple[Any, ...]]]:
+    """A function from the length of an array of numbers to the function that reads it."""
+    return lru_cache(maxsize=128)(lambda count: struct.Struct(f">{count}{code}").unpack_from)
 
 
-def _refuse_null(_buffer: bytes, _offset: int) -> Any:
-    raise MalformedError("null is not allowed here")
-
-
-def read_long_array(buffer: bytes, offset: int, count: int, code: str) -> tuple[Any, ...]:
-    """`struct` holds the size against the bytes that are left before it makes the tuple."""
-    if count < 0:
-        raise MalformedError(f"the length is {count}, but null is not allowed here")
-    return struct.unpack_from(f">{count}{code}", buffer, offset)
-
-
-def read_uuid(raw: bytes) -> UUID:
-    """`UUID(bytes=raw)`, without the checks that cost three times as much as the rest."""
-    value = object.__new__(UUID)
-    object.__setattr__(value, "int", int.from_bytes(raw, "big"))
-    object.__setattr__(value, "is_safe", SafeUUID.unknown)
-    return value
+def array_packer(code: str) -> Callable[[int], Callable[..., bytes]]:
+    """A function from the length of an array of numbers to the function that writes it."""
+    return lru_cache(maxsize=128)(lambda count: struct.Struct(f">{count}{code}").pack)

@@ -1,9 +1,11 @@
+"""Generated source: indentation, constants, and the field that a failing line works on."""
+
 import pytest
 
-from rollcall.protocol.compiler.source import RunField, Source, failure_in
+from rollcall.protocol.compiler.source import PackedField, Source, failed_line
 
 
-def test_lines_are_indented_by_their_blocks() -> None:
+def test_source_indents_lines_by_their_blocks() -> None:
     source = Source("def f(x):", {})
     with source.block("if x:"):
         source.emit("return 1")
@@ -13,7 +15,7 @@ def test_lines_are_indented_by_their_blocks() -> None:
     assert (function(True), function(False)) == (1, 2)
 
 
-def test_constants_are_found_by_their_names() -> None:
+def test_constants_with_the_same_stem_get_different_names() -> None:
     source = Source("def f(x):", {})
     seven = source.constant("seven", 7)
     assert source.constant("seven", 8) != seven
@@ -21,34 +23,34 @@ def test_constants_are_found_by_their_names() -> None:
     assert source.compile("f")(1) == 8
 
 
-def test_names_are_given_once() -> None:
+def test_variable_names_are_unique() -> None:
     source = Source("def f():", {})
     assert len({source.name("n") for _ in range(100)}) == 100
 
 
-def test_every_line_knows_its_field() -> None:
+def test_source_records_the_field_of_every_line() -> None:
     source = Source("def f(x):", {})
     source.emit("a = 1")
     with source.at("brokers"), source.at("host"):
         source.emit("b = 2", "c = 3")
-        with source.running([RunField("p", "i")]):
+        with source.at(packed=[PackedField(("port",), "i")]):
             source.emit("d = 4")
     source.emit("return x")
-    assert len(source.steps) == len(source.lines)
-    assert [step.path for step in source.steps] == [
+    assert len(source.locations) == len(source.lines)
+    assert [location.path for location in source.locations] == [
         (), (), ("brokers", "host"), ("brokers", "host"), ("brokers", "host"), (),
     ]  # fmt: skip
-    assert [len(step.run) for step in source.steps] == [0, 0, 0, 0, 1, 0]
+    assert [len(location.packed) for location in source.locations] == [0, 0, 0, 0, 1, 0]
 
 
 def failing(source: Source, *arguments: object) -> str:
     function = source.compile("f")
     with pytest.raises(ZeroDivisionError) as caught:
         function(*arguments)
-    return failure_in(caught.value.__traceback__, source.steps).path()
+    return failed_line(caught.value.__traceback__, source.locations).path()
 
 
-def test_a_failure_is_placed_by_its_line() -> None:
+def test_a_failed_line_has_the_path_of_its_field() -> None:
     source = Source("def f(x):", {})
     source.emit("a = 1 / x")
     with source.at("brokers", "port"):
@@ -57,21 +59,21 @@ def test_a_failure_is_placed_by_its_line() -> None:
     assert failing(source, 0) == "the message"
 
 
-def test_a_failure_in_an_array_tells_the_index() -> None:
+def test_a_failed_line_in_an_array_has_the_index_in_its_path() -> None:
     source = Source("def f(items):", {})
     with source.block("for item in items:"), source.at("parts", "[items item]", "size"):
         source.emit("1 / item[0]")
     assert failing(source, ([1], [2], [0], [0])) == "parts[2].size"
 
 
-def test_a_failure_behind_a_helper_is_placed_at_the_call() -> None:
+def test_a_failure_inside_a_helper_has_the_path_of_the_call() -> None:
     source = Source("def f(x):", {"helper": lambda x: 1 / x})
     with source.at("tags"):
         source.emit("helper(x)")
     assert failing(source, 0) == "tags"
 
 
-def test_a_failure_elsewhere_has_no_place() -> None:
+def test_a_failure_outside_generated_code_has_no_path() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         _ = 1 / 0
-    assert failure_in(caught.value.__traceback__, []).path() == "the message"
+    assert failed_line(caught.value.__traceback__, []).path() == "the message"

@@ -1,21 +1,29 @@
-"""The compiler: from (message, version) to two functions, one that reads and one that writes.
+"""The codec compiler: (message, version) to one function that reads it and one that writes it.
 
-The functions are made as Python source, one straight run of statements with all structs inlined, so
-that no test for a version, a type or a tag's existence is left when bytes arrive:
+The functions are generated as Python source with all structs inlined, so that reading and writing
+test no versions, types or tags that the schema has already decided. Neighbouring fields of fixed
+size are one `struct` call. Errors cost nothing until they happen: the number of the line that
+raised leads to the field, and its local variables to the offset and the array indexes.
 
-- neighbouring fields of fixed size are one `struct` call, together with the length that follows;
-- an array of structs of fixed size is read by one `iter_unpack`;
-- a draft of every element is made first, in C, then filled (see `rollcall.protocol.messages`).
+It does not load schemas (`schema_parser`) or raise errors with a hint (`codec`).
 
-What went wrong is not tracked while things go right: when a statement fails, its line number tells
-which field it was for (`source.Source`), the local variables tell the offset and the indexes.
+Modules in reading order:
 
-Reading order:
-
-- `source`: lines, and the fields they stand for
-- `layout`: what follows from the schema in this version
-- `runs`: neighbouring fields of fixed size, by one call
-- `read_values`, `reader`: the function that reads
-- `writer`: the function that writes
-- `tables`: what these functions keep between messages
+- `source`: lines of generated source, and the field each line works on
+- `wire_format`: how a version encodes its fields
+- `reader`, `writer`: the two generators
 """
+
+from rollcall.protocol.compiler.reader import ReadFunction, compile_reader
+from rollcall.protocol.compiler.source import FailedLine, Location, failed_line
+from rollcall.protocol.compiler.writer import WriteFunction, compile_writer
+
+__all__ = [
+    "FailedLine",
+    "Location",
+    "ReadFunction",
+    "WriteFunction",
+    "compile_reader",
+    "compile_writer",
+    "failed_line",
+]

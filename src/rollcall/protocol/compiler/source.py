@@ -1,4 +1,4 @@
-"""Generated source: lines, the constants they use, and which field each line stands for."""
+"""Python source under construction: its lines, its constants, and the field each line works on."""
 
 from __future__ import annotations
 
@@ -8,80 +8,70 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, NamedTuple
 
-_FILE = "<rollcall codec>"
+FILE_NAME = "<rollcall codec>"
+
+Path = tuple[str, ...]
+"""Attribute names from the message down. `[items item]` is the index of `item` in `items`."""
 
 
-class RunField(NamedTuple):
-    """One field of a run: neighbours that one `struct` call reads or writes."""
+class PackedField(NamedTuple):
+    """A field that a line reads or writes together with its neighbours in one `struct` call."""
 
-    attribute: str
+    path: Path
     code: str
     expression: str = ""
-    path: tuple[str, ...] | None = None
-    """Where the field is, if not right below the path of the step."""
-
-    @property
-    def is_array(self) -> bool:
-        return self.code.startswith("*")
 
 
 class Location(NamedTuple):
-    """What a line works on: the field at a path, and there perhaps a run of neighbours."""
+    """What a line works on: the field at a path, or several packed fields."""
 
-    path: tuple[str, ...] = ()
-    run: tuple[RunField, ...] = ()
+    path: Path = ()
+    packed: tuple[PackedField, ...] = ()
 
 
 @dataclass
 class Source:
-    """A function under construction."""
+    """A Python function under construction."""
 
     head: str
     constants: dict[str, Any]
     lines: list[str] = field(default_factory=list)
-    steps: list[Location] = field(default_factory=list)
-    _step: Location = field(default_factory=Location)
+    locations: list[Location] = field(default_factory=list)
+    _location: Location = field(default_factory=Location)
     _depth: int = 1
     _names: int = 0
 
     def __post_init__(self) -> None:
         self.lines.append(self.head)
-        self.steps.append(self._step)
+        self.locations.append(self._location)
 
     def emit(self, *lines: str) -> None:
         for line in lines:
             self.lines.append("    " * self._depth + line)
-            self.steps.append(self._step)
+            self.locations.append(self._location)
 
     @contextmanager
     def block(self, opening: str) -> Iterator[None]:
+        """Indent the lines emitted inside below `opening`."""
         self.emit(opening)
         self._depth += 1
         yield
         self._depth -= 1
 
     @contextmanager
-    def at(self, *path: str) -> Iterator[None]:
-        """Lines inside work on the field at this path below the current one."""
-        outer = self._step
-        self._step = Location((*outer.path, *path))
+    def at(self, *path: str, packed: Sequence[PackedField] = ()) -> Iterator[None]:
+        """Attribute the lines emitted inside to this path below the current one."""
+        outer = self._location
+        self._location = Location((*outer.path, *path), tuple(packed))
         yield
-        self._step = outer
-
-    @contextmanager
-    def running(self, run: Sequence[RunField]) -> Iterator[None]:
-        """Lines inside work on these neighbours at once."""
-        outer = self._step
-        self._step = Location(outer.path, tuple(run))
-        yield
-        self._step = outer
+        self._location = outer
 
     @property
-    def path(self) -> tuple[str, ...]:
-        return self._step.path
+    def path(self) -> Path:
+        return self._location.path
 
     def name(self, stem: str) -> str:
-        """A variable that nobody else uses."""
+        """A variable name that is not used yet."""
         self._names += 1
         return f"{stem}{self._names}"
 
@@ -91,35 +81,32 @@ class Source:
         return name
 
     def compile(self, function: str) -> Any:
-        # Constants become defaults of parameters: so the function finds them among its locals.
-        given = "".join(f", {name}={name}" for name in self.constants)
-        lines = [self.head.replace("):", f"{given}):"), *self.lines[1:]]
+        # Constants are defaults of parameters, and so local variables: as globals, Fetch 12 is read
+        # in 76 instead of 72 us and Metadata 12 in 877 instead of 789 us.
+        defaults = "".join(f", {name}={name}" for name in self.constants)
+        lines = [self.head.replace("):", f"{defaults}):"), *self.lines[1:]]
         namespace = dict(self.constants)
-        exec(compile("\n".join(lines), _FILE, "exec"), namespace)  # noqa: S102  our own source
+        exec(compile("\n".join(lines), FILE_NAME, "exec"), namespace)  # noqa: S102  our own source
         return namespace[function]
 
 
 @dataclass(frozen=True)
 class FailedLine:
-    """Where a generated function stopped, and its variables then."""
+    """The line at which a generated function raised, and its local variables."""
 
-    step: Location
+    location: Location
     variables: Mapping[str, Any]
 
-    def path(self, part: RunField | None = None) -> str:
-        """The field of the line, or of one part of its run."""
-        path = self.step.path
-        if part is not None:
-            path = (*path, part.attribute) if part.path is None else part.path
-        segments = [self._segment(segment) for segment in path if segment]
+    def path(self, path: Path | None = None) -> str:
+        """A path with indexes, such as `brokers[1].port`; by default that of the line."""
+        segments = [self._segment(s) for s in (self.location.path if path is None else path) if s]
         return "".join(segments).removeprefix(".") or "the message"
 
-    def _segment(self, part: str) -> str:
-        """`name` is a field; `[items item]` is the element `item` of the array `items`."""
-        if not part.startswith("["):
-            return f".{part}"
-        items, item = part.strip("[]").split()
-        array, element = self.value(items), self.value(item)
+    def _segment(self, segment: str) -> str:
+        if not segment.startswith("["):
+            return f".{segment}"
+        items, item = segment.strip("[]").split()
+        array, element = self.value(items), self.variables.get(item)
         indexes = (index for index, candidate in enumerate(array) if candidate is element)
         return f"[{next(indexes, len(array))}]"
 
@@ -127,10 +114,10 @@ class FailedLine:
         return eval(expression, {"len": len}, dict(self.variables))  # noqa: S307  our own source
 
 
-def failure_in(traceback: TracebackType | None, steps: Sequence[Location]) -> FailedLine:
-    """The failure behind an exception that came out of a generated function."""
+def failed_line(traceback: TracebackType | None, locations: Sequence[Location]) -> FailedLine:
+    """Find the line of a generated function in a traceback."""
     while traceback is not None:
-        if traceback.tb_frame.f_code.co_filename == _FILE:
-            return FailedLine(steps[traceback.tb_lineno - 1], traceback.tb_frame.f_locals)
+        if traceback.tb_frame.f_code.co_filename == FILE_NAME:
+            return FailedLine(locations[traceback.tb_lineno - 1], traceback.tb_frame.f_locals)
         traceback = traceback.tb_next
     return FailedLine(Location(), {})

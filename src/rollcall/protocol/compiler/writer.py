@@ -1,8 +1,6 @@
-"""The writer of one message in one version: a message to parts, which are joined once.
+"""Generates the function that writes one version of a message: `(message, parts)`.
 
-In the generated function `parts` is the list and `w` its `append`, `o` the message. Neighbouring
-fields of fixed size are packed by one call; so are arrays of numbers among them, by a call that is
-made for their lengths and kept (`PackCache`): partitions mostly have the same number of replicas.
+In the generated function `write` appends to the list `parts`, and `obj` is the message.
 """
 
 from __future__ import annotations
@@ -12,15 +10,14 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rollcall.protocol.compiler.runs import Out, WriteRun
-from rollcall.protocol.compiler.source import Location, Source
-from rollcall.protocol.compiler.wire_format import WireFormat, is_number
+from rollcall.protocol.compiler.source import Location, PackedField, Source
+from rollcall.protocol.compiler.wire_format import WireFormat, is_fixed, is_number_array
 from rollcall.protocol.messages import Message
 from rollcall.protocol.primitives import (
     FIXED,
-    TextLengthTable,
     UnwritableError,
-    UvarintTable,
+    array_packer,
+    write_text_length,
     write_uvarint,
 )
 from rollcall.protocol.schema import FieldSpec, MessageSpec, StructSpec
@@ -31,119 +28,131 @@ WriteFunction = Callable[[Message, list[bytes]], None]
 def compile_writer(
     spec: MessageSpec, version: int, cls: type[Message]
 ) -> tuple[WriteFunction, list[Location]]:
-    source = Source("def write(o, parts):", dict(HELPERS))
-    source.emit("w = parts.append")
-    _Writer(source, spec, version, cls).struct(spec, "o", cls, Out("parts", "w"))
-    return source.compile("write"), source.steps
+    source = Source("def write_message(obj, parts):", dict(HELPERS))
+    source.emit("write = parts.append")
+    _Writer(source, spec, version, cls).struct(spec, "obj", cls, "write")
+    return source.compile("write_message"), source.locations
 
 
 def as_bytes(value: object) -> memoryview:
-    """Anything that holds bytes; what else has a length, such as text, is a TypeError."""
+    """A view of any object that holds bytes; other objects with a length are a TypeError."""
     return memoryview(value).cast("B")  # type: ignore[arg-type]
 
 
 def write_tags(
-    w: Callable[[bytes], None],
+    write: Callable[[bytes], None],
     tags: dict[int, bytes],
     unknown: Iterable[tuple[int, object]],
     known: Container[int],
 ) -> None:
-    """Tagged fields and unknown tags in one ascending row; a tag has but one meaning."""
+    """Write tagged fields and unknown tags in ascending order."""
     for tag, payload in unknown:
         if not isinstance(payload, bytes) or not 0 <= tag <= 0x7FFFFFFF:
-            raise UnwritableError(f"{tag!r} with {type(payload).__name__} is no tag with bytes")
+            raise UnwritableError(f"({tag!r}, {type(payload).__name__}) is not a tag with bytes")
         if tag in known or tag in tags:
-            raise UnwritableError(f"the tag {tag} is taken")
+            raise UnwritableError(f"the tag {tag} is already in use")
         tags[tag] = payload
-    w(write_uvarint(len(tags)))
+    write(write_uvarint(len(tags)))
     for tag, payload in sorted(tags.items()):
-        w(write_uvarint(tag) + write_uvarint(len(payload)))
-        w(payload)
+        write(write_uvarint(tag) + write_uvarint(len(payload)))
+        write(payload)
 
 
 HELPERS: dict[str, Any] = {
     "UnwritableError": UnwritableError,
-    "varint": UvarintTable(),
-    "text_varint": TextLengthTable(),
+    "write_uvarint": write_uvarint,
+    "write_text_length": write_text_length,
     "write_tags": write_tags,
     "as_bytes": as_bytes,
-    "join": b"".join,
-    "len": len,
-    "str": str,
-    "bytes": bytes,
+    "pack": struct.pack,
 }
+
+
+class _Run:
+    """Neighbouring fields of fixed size, collected until one `struct` call packs them."""
+
+    def __init__(self, source: Source, write: str) -> None:
+        self.source = source
+        self.append = write
+        self.fields: list[PackedField] = []
+
+    def add(self, attribute: str, code: str, expression: str) -> None:
+        self.fields.append(PackedField((*self.source.path, attribute), code, expression))
+
+    def write(self) -> None:
+        if not self.fields:
+            return
+        codes = "".join(field.code for field in self.fields)
+        pack = self.source.constant("pack", struct.Struct(f">{codes}").pack)
+        values = ", ".join(field.expression for field in self.fields)
+        with self.source.at(packed=self.fields):
+            self.source.emit(f"{self.append}({pack}({values}))")
+        self.fields = []
 
 
 class _Writer:
     def __init__(self, source: Source, spec: MessageSpec, version: int, cls: type[Message]) -> None:
         self.source = source
         self.cls = cls
+        self.version = version
         self.format = WireFormat.of(spec, version)
-        self.version, self.flexible = version, self.format.flexible
 
-    def new_run(self, out: Out) -> WriteRun:
-        return WriteRun(self.source, out, flexible=self.flexible)
-
-    def struct(self, spec: StructSpec, o: str, cls: type[Message], out: Out) -> None:
-        self.refuse_lost_fields(spec, o, cls)
-        run = self.new_run(out)
+    def struct(self, spec: StructSpec, obj: str, cls: type[Message], write: str) -> None:
+        self.check_absent_fields(spec, obj, cls)
+        run = _Run(self.source, write)
         for field in spec.plain_fields(self.version):
-            self.value(field, o, out, run)
-        if self.flexible:
-            run.add("unknown_tags", "B", "0")
+            self.field(field, obj, run)
         run.write()
-        if self.flexible:
-            self.tags(spec, o, cls, out)
+        if self.format.flexible:
+            self.tags(spec, obj, cls, write)
 
-    def refuse_lost_fields(self, spec: StructSpec, o: str, cls: type[Message]) -> None:
-        """As in Kafka: what the version lacks may be dropped if ignorable, or at its default."""
+    def check_absent_fields(self, spec: StructSpec, obj: str, cls: type[Message]) -> None:
+        """As in Kafka, only ignorable fields and default values are dropped silently."""
         for field in spec.absent_fields(self.version):
             if not field.ignorable:
                 with (
                     self.source.at(field.attribute),
-                    self.source.block(f"if {self.differs(field, o, cls)}:"),
+                    self.source.block(f"if {self.is_set(field, obj, cls)}:"),
                 ):
                     self.source.emit(
                         "raise UnwritableError('this version does not have the field')"
                     )
-        if not self.flexible:
-            with self.source.at("unknown_tags"), self.source.block(f"if {o}.unknown_tags:"):
+        if not self.format.flexible:
+            with self.source.at("unknown_tags"), self.source.block(f"if {obj}.unknown_tags:"):
                 self.source.emit("raise UnwritableError('this version has no tagged fields')")
 
-    def differs(self, field: FieldSpec, o: str, cls: type[Message]) -> str:
-        value = f"{o}.{field.attribute}"
+    def is_set(self, field: FieldSpec, obj: str, cls: type[Message]) -> str:
+        """The condition that a field is not at its default."""
+        value = f"{obj}.{field.attribute}"
         default = cls.defaults[field.attribute]
         if default is None:
             return f"{value} is not None"
         if default == () or default == b"":
             return f"({value} is None or len({value}))"
-        known = self.source.constant("default", default)
-        return f"({value} is not {known} and {value} != {known})"
+        return f"{value} != {self.source.constant('default', default)}"
 
-    # -- one field, plain or as the payload of a tag
-
-    def value(self, field: FieldSpec, o: str, out: Out, run: WriteRun) -> None:
-        value = f"{o}.{field.attribute}"
-        if field.element in FIXED and not field.is_array:
-            run.add(field.attribute, *_fixed(field.element, value))
+    def field(self, field: FieldSpec, obj: str, run: _Run) -> None:
+        value = f"{obj}.{field.attribute}"
+        if is_fixed(field):
+            run.add(field.attribute, *_fixed(field.type, value))
             return
-        with self.source.at(field.attribute), self.present(field, value, out, run):
+        with self.source.at(field.attribute), self.not_null(field, value, run):
             if field.is_array:
-                self.array(field, value, out, run)
+                self.array(field, value, run)
             elif field.struct is not None:
-                self.one_struct(field, value, out, run)
+                self.nested_struct(field, value, run)
             else:
-                self.text(field, field.type, value, out, run)
+                self.text(field, field.type, value, run)
 
     @contextmanager
-    def present(self, field: FieldSpec, value: str, out: Out, run: WriteRun) -> Iterator[None]:
-        """The lines for a value that is there; before them, those for a null where one may be."""
+    def not_null(self, field: FieldSpec, value: str, run: _Run) -> Iterator[None]:
+        """Emit the null case of a nullable field; lines emitted inside are for other values."""
         if not self.format.is_nullable(field):
             yield
             return
         run.write()
         with self.source.block(f"if {value} is None:"):
-            self.source.emit(f"{out.w}({self.null(field)!r})")
+            self.source.emit(f"{run.append}({self.null(field)!r})")
         with self.source.block("else:"):
             yield
             run.write()
@@ -155,73 +164,72 @@ class _Writer:
             return b"\0"
         return struct.pack(f">{self.format.length_code(field)}", -1)
 
-    def one_struct(self, field: FieldSpec, value: str, out: Out, run: WriteRun) -> None:
+    def nested_struct(self, field: FieldSpec, value: str, run: _Run) -> None:
         assert field.struct is not None
-        inner = self.source.name("o")
+        inner = self.source.name("obj")
         if self.format.is_nullable(field):
             run.add("", "b", "1")
         run.write()
         self.source.emit(f"{inner} = {value}")
-        self.struct(field.struct, inner, getattr(self.cls, field.element), out)
+        self.struct(field.struct, inner, getattr(self.cls, field.element), run.append)
 
-    def text(self, field: FieldSpec, type_: str, value: str, out: Out, run: WriteRun) -> None:
+    def text(self, field: FieldSpec, type_: str, value: str, run: _Run) -> None:
         text = self.source.name("text")
-        is_string = type_ == "string"
-        encoded = f"{value}.encode()" if is_string else f"{value}"
-        self.source.emit(f"{text} = {encoded}")
-        if not is_string:
+        self.source.emit(f"{text} = {value}.encode()" if type_ == "string" else f"{text} = {value}")
+        if type_ != "string":
             with self.source.block(f"if {text}.__class__ is not bytes:"):
                 self.source.emit(f"{text} = as_bytes({text})")
-        self.length(field, "h" if is_string else "i", text, out, run)
-        self.source.emit(f"{out.w}({text})")
+        self.length(field, "h" if type_ == "string" else "i", text, run)
+        self.source.emit(f"{run.append}({text})")
 
-    def length(self, field: FieldSpec, code: str, of: str, out: Out, run: WriteRun) -> None:
+    def length(self, field: FieldSpec, code: str, of: str, run: _Run) -> None:
         if self.format.is_compact(field):
             run.write()
-            table = "text_varint" if code == "h" else "varint"
-            self.source.emit(f"{out.w}({table}[len({of}) + 1])")
+            function = "write_text_length" if code == "h" else "write_uvarint"
+            self.source.emit(f"{run.append}({function}(len({of}) + 1))")
         else:
             run.add("", code, f"len({of})")
             run.write()
 
-    def array(self, field: FieldSpec, value: str, out: Out, run: WriteRun) -> None:
-        if is_number(field.element):
-            run.add_array(_code(field.element), value)
-            return
+    def array(self, field: FieldSpec, value: str, run: _Run) -> None:
         if field.element == "string":
             with self.source.block(f"if {value}.__class__ is str:"):
-                self.source.emit("raise UnwritableError('one string in the place of an array')")
-        self.length(field, "i", value, out, run)
+                self.source.emit("raise UnwritableError('is a string, not an array of strings')")
+        self.length(field, "i", value, run)
+        if is_number_array(field):
+            packer = self.source.constant("packer", array_packer(_code(field.element)))
+            self.source.emit(f"{run.append}({packer}(len({value}))(*{value}))")
+            return
         item = self.source.name("item")
         with self.source.block(f"for {item} in {value}:"), self.source.at(f"[{value} {item}]"):
             if field.struct is not None:
-                self.struct(field.struct, item, getattr(self.cls, field.element), out)
+                cls = getattr(self.cls, field.element)
+                self.struct(field.struct, item, cls, run.append)
             elif field.element in FIXED:
                 run.add("", *_fixed(field.element, item))
                 run.write()
             else:
-                self.text(field, field.element, item, out, run)
+                self.text(field, field.element, item, run)
 
-    # -- tags
-
-    def tags(self, spec: StructSpec, o: str, cls: type[Message], out: Out) -> None:
-        """The last part ends in the count 0, which is taken back when there are tags after all."""
-        known = spec.tagged_fields(self.version)
+    def tags(self, spec: StructSpec, obj: str, cls: type[Message], write: str) -> None:
+        fields = spec.tagged_fields(self.version)
         emit, tags = self.source.emit, self.source.name("tags")
-        conditions = [f"{o}.unknown_tags", *(self.differs(f, o, cls) for f in known)]
+        conditions = [f"{obj}.unknown_tags", *(self.is_set(f, obj, cls) for f in fields)]
         with self.source.block(f"if {' or '.join(conditions)}:"):
-            emit(f"{out.parts}[-1] = {out.parts}[-1][:-1]", f"{tags} = {{}}")
-            for field in known:
-                with self.source.block(f"if {self.differs(field, o, cls)}:"):
-                    payload = Out(self.source.name("parts"), self.source.name("w"))
-                    emit(f"{payload.parts} = []", f"{payload.w} = {payload.parts}.append")
-                    run = self.new_run(payload)
-                    self.value(field, o, payload, run)
+            emit(f"{tags} = {{}}")
+            for field in fields:
+                with self.source.block(f"if {self.is_set(field, obj, cls)}:"):
+                    parts, payload_write = self.source.name("parts"), self.source.name("write")
+                    emit(f"{parts} = []", f"{payload_write} = {parts}.append")
+                    run = _Run(self.source, payload_write)
+                    self.field(field, obj, run)
                     run.write()
-                    emit(f"{tags}[{field.tag}] = join({payload.parts})")
-            taken = self.source.constant("taken", frozenset(field.tag for field in known))
+                    emit(f"{tags}[{field.tag}] = b''.join({parts})")
+            known = self.source.constant("known", frozenset(field.tag for field in fields))
             with self.source.at("unknown_tags"):
-                emit(f"write_tags({out.w}, {tags}, {o}.unknown_tags, {taken})")
+                emit(f"write_tags({write}, {tags}, {obj}.unknown_tags, {known})")
+        with self.source.block("else:"):
+            emit(f"{write}(b'\\0')")
 
 
 def _fixed(type_: str, value: str) -> tuple[str, str]:
@@ -229,5 +237,5 @@ def _fixed(type_: str, value: str) -> tuple[str, str]:
 
 
 def _code(type_: str) -> str:
-    # "?" would take anything at all for true, or none for false.
+    # The code "?" accepts any object, "B" only bools and integers.
     return "B" if type_ == "bool" else FIXED[type_]
