@@ -171,7 +171,7 @@ def test_limits_request_log_and_metrics() -> None:
         ("listeners = 3", "listeners is 3", "it has to be a table, [listeners]"),
         ("[software]\nname = 3", "software.name is 3", "text or false for nothing"),
         ("[limits]\nidle_seconds = 'x'", "limits.idle_seconds is 'x'", "a number"),
-        ("[limits]\nidle_seconds = 0", "[limits] the limit idle_seconds is 0.0", "more than 0"),
+        ("[limits]\nidle_seconds = 0", "[limits] idle_seconds 0.0 is not positive", "more than 0"),
         ("[request_log]\nform = 'J'", "there is no setting request_log.form", "request_log.format"),
         ("[request_log]\nlevel = 'LOUD'", "request_log.level is 'LOUD'", "one of INFO, DEBUG"),
         ("[listeners.A]\ndialect = 'x'", "[listeners.A] the listener A has the dialect", "kip"),

@@ -1,24 +1,24 @@
-"""WE ARE ASKED: listeners with TLS, SASL and limits; the registry, the metrics, the request log.
+"""Socket server: listeners, TLS, SASL, limits, connection registry, metrics, request log.
 
-What it is: everything between a socket and whoever answers. A `SocketServer` opens listeners, each
-with a table of handlers; it cuts frames, answers ApiVersions and SASL itself, hands the rest to the
-handlers, and keeps the answers in order. What it lists as supported follows from the handlers.
+A `SocketServer` opens listeners, each with a table of request handlers. It reads requests, serves
+ApiVersions and SASL itself, passes the other requests to the handlers and sends their responses in
+order. The API versions that a listener advertises follow from its handlers.
 
-What it is not: it knows no other API, no cluster and no broker. Registry, metrics, request log and
-limits do not know who answers, so that one day a gateway can.
+This package does not implement any other API and does not know clusters or brokers. Transport,
+limits, registry, metrics and request log do not depend on Kafka requests being served here.
 
-In reading order:
+Modules in reading order:
 
-- `config`, `limits`: what it is told
-- `handlers`: who answers, and the ranges that follow from it
-- `server`, `listener`, `processor`: what is shared by all, by a listener, by an event loop
-- `link`, `connection`: one connection, its bytes and what they mean
-- `api_versions`, `authentication`: what the server answers by itself
-- `tls`, `distinguished_name`: TLS, and the principal of a certificate
-- `registry`, `gauge`, `metrics`: who is connected, and how much was asked (KIP-511)
-- `request_log`, `request_lines`, `rolling_file`: the request log (KIP-511)
-- `refusals`, `disputes`: what operators are warned of
-- `http`: the port for people and Prometheus
+- `config`: settings of the server and its listeners
+- `handlers`: the handler interface, and the supported version ranges
+- `server`, `listener`, `processor`: shared by all connections, by a listener, by an event loop
+- `transport`, `frame_queue`, `connection`: bytes, frames and requests of one connection
+- `api_versions`, `authentication`: the requests that the server handles itself
+- `tls`, `distinguished_name`: TLS, and the principal of a client certificate
+- `registry`, `gauge`, `metrics`: open connections and counters (KIP-511)
+- `request_log`, `log_format`, `rolling_file`: the request log (KIP-511)
+- `refusals`, `dialect_conflicts`: warnings for operators
+- `http`: /metrics, /connections and /health
 """
 
 from rollcall.server.config import (
@@ -40,6 +40,7 @@ from rollcall.server.http import HttpServer
 from rollcall.server.listener import Listener, ListenError
 from rollcall.server.registry import ANONYMOUS, ConnectionInfo, ConnectionRegistry
 from rollcall.server.server import SocketServer
+from rollcall.server.transport import Transport, TransportHandler, TransportSettings
 
 __all__ = [
     "ANONYMOUS",
@@ -63,4 +64,7 @@ __all__ = [
     "ServerConfig",
     "SocketServer",
     "TlsConfig",
+    "Transport",
+    "TransportHandler",
+    "TransportSettings",
 ]

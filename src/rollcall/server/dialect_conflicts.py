@@ -1,7 +1,7 @@
-"""The numbers in dispute: versions whose layout differs between a dialect and Kafka as released.
+"""API versions whose layout differs between a dialect and released Kafka.
 
-A real client on such a listener would misread them. They are found by comparing the schemas, so
-that nobody has to keep a list.
+A real client misreads the responses of such a version. The versions are determined by comparing
+the schemas.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ MAX_WARNINGS: Final = 100
 
 
 @cache
-def disputed_versions(of: Dialect) -> frozenset[tuple[int, int]]:
-    """The (key, version) pairs that mean something else in the released dialect."""
+def conflicting_versions(of: Dialect) -> frozenset[tuple[int, int]]:
+    """(key, version) pairs with another layout in the released dialect."""
     released = dialect(RELEASED)
     if of is released:
         return frozenset()
@@ -43,28 +43,28 @@ def _differ(ours: ApiSpec, theirs: ApiSpec, version: int) -> bool:
 
 
 def _layout(struct: StructSpec, version: int) -> list[object]:
-    """What is on the wire; tagged fields do not count, as who does not know one skips it."""
+    """Fields on the wire, without tagged fields: clients skip unknown tags."""
     return [
         (f.name, f.type, version in f.nullable, _layout(f.struct, version) if f.struct else None)
         for f in struct.plain_fields(version)
     ]
 
 
-class DisputeWarnings:
-    """One warning per software, by name."""
+class ConflictWarnings:
+    """Logs one warning per client software that uses a conflicting version."""
 
     def __init__(self) -> None:
         self._warned: set[tuple[str, str]] = set()
 
-    def note(self, info: ConnectionInfo, api_name: str, version: int) -> None:
+    def warn(self, info: ConnectionInfo, api_name: str, version: int) -> None:
         software = (info.software_name, info.software_version)
         if software[0] == OUR_SOFTWARE or software in self._warned:
             return
         if len(self._warned) < MAX_WARNINGS:
             self._warned.add(software)
             logger.warning(
-                "listener %s: %s %s at %s uses %s %d, which means something else in Kafka as "
-                "released: it may misread the answer; point it at a listener of the dialect %s",
+                "listener %s: client %s %s at %s uses %s version %d, whose layout differs from "
+                "released Kafka; connect it to a listener with the dialect %s",
                 info.listener,
                 *software,
                 info.peer,

@@ -1,10 +1,10 @@
-"""The subject of a certificate as Java prints it (RFC 2253), for Kafka's principals to be the same.
+"""Subject of a certificate as Java prints it (RFC 2253), to get the same principals as Kafka.
 
     User:CN=client,OU=data,O=Example,C=DE
 
-The names in a certificate go from the widest to the narrowest; RFC 2253 prints them the other way
-round. Attributes that RFC 2253 has no keyword for are printed by their number and as hex, also as
-Java does. Only certificates that TLS has verified come here, so what is read is well formed.
+A certificate lists the names from general to specific; RFC 2253 prints them in reverse order.
+Attributes without a keyword in RFC 2253 are printed as object identifier and hex, as in Java.
+Only certificates that TLS has verified are read here, so they are well-formed.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ KEYWORDS: Final = {
     "0.9.2342.19200300.100.1.25": "DC",
 }
 # UTF8String, PrintableString, T61String, IA5String, GeneralString, UniversalString, BMPString.
-# Java takes all of them for UTF-8.
+# Java decodes all of them as UTF-8.
 TEXT_TAGS: Final = frozenset({0x0C, 0x13, 0x14, 0x16, 0x1B, 0x1C, 0x1E})
 ESCAPED: Final = frozenset(',=+<>#;"\\')
 
 
 def subject_of(certificate: bytes) -> str:
-    """The distinguished name of the subject of a certificate in DER form."""
+    """Distinguished name of the subject of a certificate in DER form."""
     (_, whole, _), *_ = _elements(certificate)
     (_, to_be_signed, _), *_ = _elements(whole)
     parts = [part for part in _elements(to_be_signed) if part[0] != VERSION_TAG]
@@ -42,7 +42,7 @@ def subject_of(certificate: bytes) -> str:
 
 
 def _elements(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
-    """(tag, content, whole element) of each element of DER."""
+    """(tag, content, element with tag and length) of each DER element."""
     at = 0
     while at < len(data):
         start, tag, size = at, data[at], data[at + 1]
@@ -81,7 +81,7 @@ def _object_identifier(content: bytes) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Special characters, and spaces at either end, get a backslash."""
+    """Escape special characters, and spaces at both ends, with a backslash."""
     inner = text.strip(" \r")
     lead = len(text) - len(text.lstrip(" \r"))
     trail = len(text) - lead - len(inner)

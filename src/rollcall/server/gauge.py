@@ -1,8 +1,8 @@
-"""The gauge of KIP-511: open connections per software name, version and listener.
+"""Gauge of open connections by client software name, version and listener (KIP-511).
 
-Names are chosen by clients, so the number of pairs is capped: a name that comes when the gauge is
-full is counted as `other` until its connection closes or takes another name. A connection is told
-the label it was counted under and leaves by the same, so the sum is always that of the connections.
+Clients choose the names, so the number of (name, version) pairs is limited. Beyond the limit a
+connection counts as `other` until it closes or reports another name. `add` returns the label that a
+connection counts under and `remove` takes it, so the sum is always the number of connections.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 UNKNOWN: Final = "unknown"
 OTHER: Final = "other"
-UNCAPPED: Final = frozenset({(UNKNOWN, UNKNOWN), (OTHER, OTHER)})
+UNLIMITED: Final = frozenset({(UNKNOWN, UNKNOWN), (OTHER, OTHER)})
 
 
 class SoftwareLabel(NamedTuple):
@@ -27,36 +27,36 @@ class SoftwareGauge:
         self._max = max_software
         self._counts: dict[SoftwareLabel, int] = {}
         self._series: Counter[tuple[str, str]] = Counter()
-        """How many listeners each pair of name and version is counted at."""
+        """Number of listeners at which each (name, version) pair has connections."""
 
     @property
     def counts(self) -> Mapping[SoftwareLabel, int]:
-        """Only labels with connections: at 0 a series disappears."""
+        """Label -> open connections; a label without connections is removed."""
         return self._counts
 
-    def enter(self, name: str, version: str, listener: str) -> SoftwareLabel:
-        """Count one more connection; the label it went under is what it must leave by."""
+    def add(self, name: str, version: str, listener: str) -> SoftwareLabel:
+        """Count a connection and return its label, which `remove` takes."""
         label = SoftwareLabel(name, version, listener)
         if label not in self._counts:
-            label = self._begin(label)
+            label = self._new_label(label)
         self._counts[label] = self._counts.get(label, 0) + 1
         return label
 
-    def _begin(self, label: SoftwareLabel) -> SoftwareLabel:
-        """A label that is not there yet: as it is if there is room, else `other`."""
+    def _new_label(self, label: SoftwareLabel) -> SoftwareLabel:
+        """The label itself, or `other` if the limit is reached."""
         pair = (label.name, label.version)
-        if pair not in UNCAPPED:
+        if pair not in UNLIMITED:
             if pair not in self._series and len(self._series) >= self._max:
                 return SoftwareLabel(OTHER, OTHER, label.listener)
             self._series[pair] += 1
         return label
 
-    def leave(self, label: SoftwareLabel) -> None:
+    def remove(self, label: SoftwareLabel) -> None:
         self._counts[label] -= 1
         if not self._counts[label]:
             del self._counts[label]
             pair = (label.name, label.version)
-            if pair not in UNCAPPED:
+            if pair not in UNLIMITED:
                 self._series[pair] -= 1
                 if not self._series[pair]:
                     del self._series[pair]

@@ -1,4 +1,4 @@
-"""Who answers: the handlers of a listener, and the ranges that follow from them (KIP-35)."""
+"""Request handlers of a listener, and the API version ranges that follow from them (KIP-35)."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 SASL_HANDSHAKE_KEY: Final = 17
 SASL_AUTHENTICATE_KEY: Final = 36
 SASL_KEYS: Final = (SASL_HANDSHAKE_KEY, SASL_AUTHENTICATE_KEY)
-OWN_KEYS: Final = frozenset({API_VERSIONS_KEY, *SASL_KEYS})
-"""What the server answers by itself."""
+SERVED_BY_SERVER: Final = frozenset({API_VERSIONS_KEY, *SASL_KEYS})
+"""API keys that the server handles without a registered handler."""
 
 
 @dataclass(slots=True, eq=False)
 class RequestContext:
-    """All that a handler is told about a request."""
+    """A request with its connection and listener, as passed to a handler."""
 
     connection: ConnectionInfo
     listener: Listener
@@ -48,27 +48,30 @@ class RequestContext:
 
 
 Handler = Callable[[RequestContext], Message | Awaitable[Message | None] | None]
-"""Gives the response; None sends nothing. A plain function is answered without a task."""
+"""Returns the response, or None to send none. Only an asynchronous handler needs a task."""
 
 
-def answered_ranges(
+def supported_ranges(
     dialect: Dialect,
     handlers: Mapping[int, Handler],
     only: Mapping[int, VersionRange],
     *,
     sasl: bool,
 ) -> Mapping[int, VersionRange]:
-    """What a listener answers, and so lists: its handlers, in the versions of the schema."""
+    """API key -> versions that a listener serves and advertises.
+
+    The versions of the schema, restricted to `only` where it names the key.
+    """
     for key in handlers:
-        if key in OWN_KEYS:
+        if key in SERVED_BY_SERVER:
             raise ConfigError(
-                f"a handler was given for the API {key}, which the server answers itself",
-                hint="leave ApiVersions and SASL to the server",
+                f"API key {key} has a handler, but the server handles it itself",
+                hint="remove the handlers for ApiVersions and SASL",
             )
         if key not in dialect.apis:
             raise ConfigError(
-                f"a handler was given for the API {key}, which the dialect {dialect.name} lacks",
-                hint="add its schema, or drop the handler",
+                f"API key {key} has a handler, but is not in the dialect {dialect.name}",
+                hint="add a schema for it, or remove the handler",
             )
     keys = {*handlers, API_VERSIONS_KEY, *(SASL_KEYS if sasl else ())}
     ranges = {}
@@ -77,8 +80,8 @@ def answered_ranges(
         ranges[key] = valid & only.get(key, valid)
         if not ranges[key]:
             raise ConfigError(
-                f"of {dialect.apis[key].name} only versions {only[key]} should be answered, "
+                f"versions {only[key]} of {dialect.apis[key].name} are configured, "
                 f"but the dialect {dialect.name} has {valid}",
-                hint="choose versions it has, or drop the handler",
+                hint="choose versions of the dialect, or remove the handler",
             )
     return MappingProxyType(ranges)

@@ -1,7 +1,7 @@
-"""The HTTP port of a node: /metrics, /connections and /health, and nothing else.
+"""HTTP server of a node: /metrics, /connections and /health.
 
-A request is a line and headers of bounded size, with a bounded time to come; a body is not read.
-The answer closes the connection, which spares this module all of keep-alive.
+Size of the request head and time are bounded, a request body is not read, and each response closes
+the connection (no keep-alive).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ logger = logging.getLogger(__name__)
 MAX_HEAD_BYTES: Final = 16 * 1024
 MAX_CONNECTIONS: Final = 64
 REQUEST_SECONDS: Final = 5.0
-ANSWER_SECONDS: Final = 30.0
-ROWS_AT_ONCE: Final = 200
-"""After that many the loop may serve others: thousands are shown in many small steps."""
+RESPONSE_SECONDS: Final = 30.0
+ROWS_PER_TURN: Final = 200
+"""Rows of /connections formatted before the event loop gets its turn."""
 DEFAULT_LIMIT: Final = 1_000
 FILTERS: Final = frozenset(
     {"listener", "principal", "client_id", "software_name", "software_version", "peer_host"}
@@ -34,7 +34,7 @@ FILTERS: Final = frozenset(
 METRICS_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 Health = Mapping[str, object]
-"""What /health shows. It is healthy when `status` is `ready`."""
+"""JSON object of /health. The node is healthy if `status` is `ready`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +48,12 @@ def _json_page(status: HTTPStatus, value: object) -> Page:
     return Page(status, json.dumps(value, default=str).encode() + b"\n")
 
 
-def _problem(status: HTTPStatus, what: str) -> Page:
-    return _json_page(status, {"error": what})
+def _error_page(status: HTTPStatus, message: str) -> Page:
+    return _json_page(status, {"error": message})
 
 
 class HttpServer:
-    """Made by `SocketServer.open_http`."""
+    """An HTTP server, created by `SocketServer.open_http`."""
 
     def __init__(
         self,
@@ -79,8 +79,8 @@ class HttpServer:
             self._server = await loop.create_server(lambda: _HttpConnection(self), host, port)
         except (OSError, OverflowError) as error:
             raise RollcallError(
-                f"the HTTP port cannot listen on {host}:{port}: {error}",
-                hint="choose another port, or 0 for a free one",
+                f"HTTP server cannot listen on {host}:{port}: {error}",
+                hint="choose a free port, or 0 to let the system choose",
             ) from error
         self.host = host
         self.port = self._server.sockets[0].getsockname()[1]
@@ -95,12 +95,12 @@ class HttpServer:
 
     async def page(self, method: str, target: str) -> Page:
         if method not in ("GET", "HEAD"):
-            return _problem(HTTPStatus.METHOD_NOT_ALLOWED, "only GET and HEAD are served")
+            return _error_page(HTTPStatus.METHOD_NOT_ALLOWED, "method is not GET or HEAD")
         try:
             parts = urlsplit(target)
             query = dict(parse_qsl(parts.query, keep_blank_values=True, max_num_fields=20))
         except ValueError:
-            return _problem(HTTPStatus.BAD_REQUEST, "the address cannot be read")
+            return _error_page(HTTPStatus.BAD_REQUEST, "invalid URL")
         match parts.path:
             case "/metrics":
                 return Page(HTTPStatus.OK, self._metrics.text(), METRICS_TYPE)
@@ -112,18 +112,18 @@ class HttpServer:
                 status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
                 return _json_page(status, health)
             case _:
-                return _problem(
-                    HTTPStatus.NOT_FOUND, "there are /metrics, /connections and /health"
+                return _error_page(
+                    HTTPStatus.NOT_FOUND, "unknown path; use /metrics, /connections or /health"
                 )
 
     async def _connections(self, query: dict[str, str]) -> Page:
         text = query.pop("limit", str(DEFAULT_LIMIT))
         if not (text.isascii() and text.isdigit() and len(text) < 10):
-            return _problem(HTTPStatus.BAD_REQUEST, "limit must be a whole number")
+            return _error_page(HTTPStatus.BAD_REQUEST, "limit is not a whole number")
         if unknown := sorted(query.keys() - FILTERS):
             known = ", ".join(sorted(FILTERS))
-            return _problem(
-                HTTPStatus.BAD_REQUEST, f"there is no filter {unknown[0]!r}: use limit, {known}"
+            return _error_page(
+                HTTPStatus.BAD_REQUEST, f"unknown filter {unknown[0]!r}; use limit, {known}"
             )
         found = [
             info
@@ -134,7 +134,7 @@ class HttpServer:
         rows = []
         for number, info in enumerate(shown, start=1):
             rows.append(json.dumps(info.as_row()))
-            if number % ROWS_AT_ONCE == 0:
+            if number % ROWS_PER_TURN == 0:
                 await asyncio.sleep(0)
         content = (
             f'{{"total": {len(found)}, "shown": {len(shown)}, '
@@ -149,7 +149,7 @@ class _HttpConnection(asyncio.Protocol):
         self._head = bytearray()
         self._transport: asyncio.Transport
         self._timer: asyncio.TimerHandle | None = None
-        self._answer: asyncio.Task[None] | None = None
+        self._response: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -165,28 +165,28 @@ class _HttpConnection(asyncio.Protocol):
         self._timer = loop.call_later(seconds, self._transport.abort)
 
     def data_received(self, data: bytes) -> None:
-        if self._answer is not None or self._transport.is_closing():
+        if self._response is not None or self._transport.is_closing():
             return
         self._head += data
         if b"\r\n\r\n" in self._head:
             line, _, _ = bytes(self._head).partition(b"\r\n")
-            self._limit(ANSWER_SECONDS)
-            self._answer = asyncio.get_running_loop().create_task(self._respond(line))
+            self._limit(RESPONSE_SECONDS)
+            self._response = asyncio.get_running_loop().create_task(self._respond(line))
         elif len(self._head) > MAX_HEAD_BYTES:
             self._send(
-                _problem(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the request is too long")
+                _error_page(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "request head is too large")
             )
 
     async def _respond(self, line: bytes) -> None:
         words = line.decode("latin-1").split(" ")
         if len(words) != 3 or not words[2].startswith("HTTP/1."):
-            self._send(_problem(HTTPStatus.BAD_REQUEST, "this is no HTTP/1 request"))
+            self._send(_error_page(HTTPStatus.BAD_REQUEST, "not an HTTP/1 request"))
             return
         try:
             page = await self._server.page(words[0], words[1])
-        except Exception:  # a page that fails must not leave its reader waiting
-            logger.exception("the page %r failed", words[1][:100])
-            page = _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "the page failed, see the log")
+        except Exception:  # the client must get a response
+            logger.exception("HTTP request for %r failed", words[1][:100])
+            page = _error_page(HTTPStatus.INTERNAL_SERVER_ERROR, "internal error, see the log")
         self._send(page, head_only=words[0] == "HEAD")
 
     def _send(self, page: Page, *, head_only: bool = False) -> None:
@@ -200,8 +200,8 @@ class _HttpConnection(asyncio.Protocol):
         self._transport.close()
 
     def eof_received(self) -> bool:
-        """Who asked and then closed its own end still gets the answer."""
-        return self._answer is not None
+        """A client that half-closed the connection after its request still gets the response."""
+        return self._response is not None
 
     def close(self) -> None:
         self._transport.close()
@@ -209,6 +209,6 @@ class _HttpConnection(asyncio.Protocol):
     def connection_lost(self, _: Exception | None) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        if self._answer is not None:
-            self._answer.cancel()
+        if self._response is not None:
+            self._response.cancel()
         self._server._open.discard(self)

@@ -1,4 +1,4 @@
-"""A line of the request log: Kafka's JSON form since 3.9.1, and its text form of 2.5 to 2.7."""
+"""Lines of the request log: Kafka's JSON format since 3.9.1 and its text format of 2.5 to 2.7."""
 
 from __future__ import annotations
 
@@ -17,23 +17,19 @@ from rollcall.server.config import RequestLogFormat
 from rollcall.server.handlers import SASL_AUTHENTICATE_KEY
 
 if TYPE_CHECKING:
-    from rollcall.server.request_log import Completed
+    from rollcall.server.request_log import CompletedRequest
 
 
-def request_line(completed: Completed, form: RequestLogFormat) -> str:
-    level = "INFO" if form is RequestLogFormat.JSON and completed.deprecated else "DEBUG"
-    write = _json_message if form is RequestLogFormat.JSON else _text_message
-    message, stamp = write(completed), _stamp(completed.at)
-    return f"[{stamp}] {level} Completed request:{message} (kafka.request.logger)\n"
+def request_line(completed: CompletedRequest, log_format: RequestLogFormat) -> str:
+    level = "INFO" if log_format is RequestLogFormat.JSON and completed.deprecated else "DEBUG"
+    write = _json_message if log_format is RequestLogFormat.JSON else _text_message
+    message, timestamp = write(completed), _timestamp(completed.timestamp)
+    return f"[{timestamp}] {level} Completed request:{message} (kafka.request.logger)\n"
 
 
-def _stamp(at: float) -> str:
-    seconds, millis = divmod(round(at * 1000), 1000)
-    return f"{_second(seconds)},{millis:03d}"
-
-
-def _second(seconds: int) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+def _timestamp(timestamp: float) -> str:
+    seconds, millis = divmod(round(timestamp * 1000), 1000)
+    return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(seconds))},{millis:03d}"
 
 
 @cache
@@ -42,15 +38,15 @@ def _enum_name(dialect: Dialect, key: int) -> str:
     return known.enum if known else snake_case(dialect.apis[key].name).upper()
 
 
-def _body(completed: Completed) -> Message | None:
-    """The request without what is secret."""
+def _body(completed: CompletedRequest) -> Message | None:
+    """Body of the request without secrets."""
     body = completed.body
     if body is not None and completed.request.api_key == SASL_AUTHENTICATE_KEY:
         return body.replace(auth_bytes=b"")
     return body
 
 
-def _json_message(completed: Completed) -> str:
+def _json_message(completed: CompletedRequest) -> str:
     request, connection, dialect = completed.request, completed.connection, completed.dialect
     api = dialect.apis[request.api_key]
     header: dict[str, Any] = {
@@ -62,14 +58,14 @@ def _json_message(completed: Completed) -> str:
     }
     if completed.deprecated:
         header["requestApiVersionDeprecated"] = True
-    body, answer = _body(completed), completed.answer
+    body, response = _body(completed), completed.response
     times = completed.times()
     record = {
         "isForwarded": False,
         "requestHeader": header,
         "request": json_form(body, dialect, api.request.name, request.api_version) if body else {},
-        "response": json_form(answer, dialect, api.response.name, completed.answer_version)
-        if answer
+        "response": json_form(response, dialect, api.response.name, completed.response_version)
+        if response
         else "",
         "connection": connection.id,
         "totalTimeMs": times.total,
@@ -87,17 +83,17 @@ def _json_message(completed: Completed) -> str:
             "softwareVersion": completed.software[1],
         },
     }
-    # Only ASCII comes out, so no character that some reader takes for the end of a line.
+    # json.dumps writes ASCII only, so a client id cannot contain a line separator.
     return json.dumps(record, separators=(",", ":"))
 
 
-def _text_message(completed: Completed) -> str:
+def _text_message(completed: CompletedRequest) -> str:
     request, connection, dialect = completed.request, completed.connection, completed.dialect
     api = dialect.apis[request.api_key]
-    answer, times = completed.answer, completed.times()
-    response = ""
-    if answer:
-        response = struct_form(answer, dialect, api.response.name, completed.answer_version)
+    times, response = completed.times(), ""
+    if completed.response:
+        name, version = api.response.name, completed.response_version
+        response = struct_form(completed.response, dialect, name, version)
     client_id = "null" if request.client_id is None else one_line(request.client_id)
     return (
         f"RequestHeader(apiKey={_enum_name(dialect, request.api_key)}, "
@@ -112,11 +108,11 @@ def _text_message(completed: Completed) -> str:
     )
 
 
-def _text_body(completed: Completed) -> str:
+def _text_body(completed: CompletedRequest) -> str:
     body, request, dialect = _body(completed), completed.request, completed.dialect
     if body is None:
         return "{}"
-    if request.api_key == PRODUCE_KEY:  # the one that Kafka draws together: there may be thousands
+    if request.api_key == PRODUCE_KEY:  # Kafka logs counts instead of thousands of partitions
         partitions = sum(len(topic.partition_data) for topic in body.topic_data)
         return f"{{acks={body.acks},timeout={body.timeout_ms},numPartitions={partitions}}}"
     name = dialect.apis[request.api_key].request.name

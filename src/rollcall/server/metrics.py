@@ -1,12 +1,13 @@
-"""The metrics of a node in Prometheus form.
+"""Metrics of a node in Prometheus format.
 
-The counts are plain numbers that connections add to; they become metrics when somebody asks.
+Connections increment plain counters; they are turned into metrics when Prometheus scrapes.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -19,11 +20,19 @@ from rollcall.server.registry import ConnectionRegistry
 from rollcall.server.request_log import RequestLog
 
 UNKNOWN_VERSION: Final = "unknown"
-"""The version label of ApiVersions in a version nobody knows: there are 65,000 to choose from."""
+"""Label `version` of ApiVersions requests in unknown versions: a client could send 65,000."""
+
+
+@dataclass(slots=True)
+class Traffic:
+    """Bytes received and sent by the connections of one listener."""
+
+    received: int = 0
+    sent: int = 0
 
 
 class Metrics(Collector):
-    """`registry` is the node's own: others may register what they have to tell there, too."""
+    """Counters of the server. Other components register their collectors at `registry`."""
 
     def __init__(
         self,
@@ -37,8 +46,8 @@ class Metrics(Collector):
         self.requests: Counter[tuple[str, int, int | str]] = Counter()
         self.authentications: Counter[tuple[str, str, str]] = Counter()
         self.accepted: Counter[str] = Counter()
-        self.received_bytes: Counter[str] = Counter()
-        self.sent_bytes: Counter[str] = Counter()
+        self.traffic: defaultdict[str, Traffic] = defaultdict(Traffic)
+        """By listener."""
         self._connections = connections
         self._refusals = refusals
         self._request_log = request_log
@@ -51,7 +60,7 @@ class Metrics(Collector):
         self.requests[listener, key, UNKNOWN_VERSION if version is None else version] += 1
 
     def text(self) -> bytes:
-        """All of them, as Prometheus reads it."""
+        """All metrics in Prometheus text format."""
         return generate_latest(self.registry)
 
     def describe(self) -> list[Metric]:
@@ -61,7 +70,7 @@ class Metrics(Collector):
         yield self._open_connections()
         yield _counter(
             "rollcall_requests",
-            "Requests that were answered, by API and version.",
+            "Completed requests by listener, API and version.",
             ("listener", "api", "version"),
             (
                 ((listener, api_name(key), version), count)
@@ -70,34 +79,36 @@ class Metrics(Collector):
         )
         yield _counter(
             "rollcall_refused",
-            "Connections and requests that were refused, by reason.",
+            "Refused connections and requests by listener and reason.",
             ("listener", "reason"),
             self._refusals.counts.items(),
         )
         yield _counter(
             "rollcall_authentications",
-            "SASL logins, by mechanism and result.",
+            "SASL authentications by listener, mechanism and result.",
             ("listener", "mechanism", "result"),
             self.authentications.items(),
         )
-        for name, about, counts in (
-            ("rollcall_connections_accepted", "Connections accepted.", self.accepted),
-            ("rollcall_received_bytes", "Bytes received.", self.received_bytes),
-            ("rollcall_sent_bytes", "Bytes sent.", self.sent_bytes),
+        received = {name: traffic.received for name, traffic in self.traffic.items()}
+        sent = {name: traffic.sent for name, traffic in self.traffic.items()}
+        for name, help_text, counts in (
+            ("rollcall_connections_accepted", "Connections accepted by listener.", self.accepted),
+            ("rollcall_received_bytes", "Bytes received by listener.", received),
+            ("rollcall_sent_bytes", "Bytes sent by listener.", sent),
         ):
             by_listener = (((listener,), count) for listener, count in counts.items())
-            yield _counter(name, about, ("listener",), by_listener)
+            yield _counter(name, help_text, ("listener",), by_listener)
         if self._request_log is not None:
             yield CounterMetricFamily(
                 "rollcall_request_log_dropped",
-                "Lines of the request log that were dropped because too many waited.",
+                "Request log lines dropped because the queue was full or the disk failed.",
                 value=self._request_log.dropped,
             )
 
     def _open_connections(self) -> GaugeMetricFamily:
         gauge = GaugeMetricFamily(
             self._gauge_name,
-            "Open connections by the client's software (KIP-511).",
+            "Open connections by client software name and version (KIP-511).",
             labels=("clientSoftwareName", "clientSoftwareVersion", "listener", "networkProcessor"),
         )
         for label, count in self._connections.gauge.counts.items():
@@ -107,11 +118,11 @@ class Metrics(Collector):
 
 def _counter(
     name: str,
-    about: str,
+    help_text: str,
     labels: tuple[str, ...],
     counts: Iterable[tuple[Sequence[object], int]],
 ) -> CounterMetricFamily:
-    family = CounterMetricFamily(name, about, labels=labels)
+    family = CounterMetricFamily(name, help_text, labels=labels)
     for values, count in counts:
         family.add_metric([str(value) for value in values], count)
     return family

@@ -1,9 +1,8 @@
-"""What was refused: counted always, logged once per cause and interval.
+"""Refused connections and requests: all are counted, each cause is logged once a minute.
 
-A cause is a listener, a reason, a peer's address and what sets this case apart from others of the
-same reason: the API and version of a request, the hint for a length that makes no sense, else the
-words of the line. So a client that tries again and again is one line a minute, and a flood of
-causes ends at a bound.
+A cause is listener, reason, peer address and a detail: API key and version of an unsupported
+request, the hint for an invalid frame length, otherwise the text of the log line. So a client that
+retries produces one line a minute, and at most 64 causes are logged a minute.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ INTERVAL_SECONDS: Final = 60.0
 MAX_CAUSES: Final = 64
 
 
-class Reason(StrEnum):
-    """Why a connection or a request was refused: the label of the metric."""
+class RefusalReason(StrEnum):
+    """Why a connection or request was refused: label `reason` of the metric."""
 
     UNSUPPORTED_REQUEST = "unsupported_request"
     MALFORMED = "malformed"
     FRAME_SIZE = "frame_size"
-    NOT_LOGGED_IN = "not_logged_in"
-    LOGIN_FAILED = "login_failed"
+    NOT_AUTHENTICATED = "not_authenticated"
+    AUTHENTICATION_FAILED = "authentication_failed"
     NOT_ADMITTED = "not_admitted"
     TLS_FAILED = "tls_failed"
     HANDSHAKE_TIMEOUT = "handshake_timeout"
@@ -36,27 +35,24 @@ class Reason(StrEnum):
     HANDLER_ERROR = "handler_error"
 
 
-class Cause(NamedTuple):
+class RefusalCause(NamedTuple):
     listener: str
-    reason: Reason
+    reason: RefusalReason
     address: str
     detail: object = None
 
 
 class Refusals:
-    """The counts of all refusals of a node, and the log lines about them."""
+    """Counts and logs the refusals of a node."""
 
     def __init__(self) -> None:
-        self.counts: Counter[tuple[str, Reason]] = Counter()
+        self.counts: Counter[tuple[str, RefusalReason]] = Counter()
         self._since: float | None = None
-        self._suppressed: dict[Cause, int] = {}
-        self._beyond = 0
+        self._suppressed: dict[RefusalCause, int] = {}
+        self._unlogged = 0
 
-    def note(self, cause: Cause, now: float, text: str, *arguments: object) -> bool:
-        """`text` and its arguments are for the log; they name the peer, and hold no secrets.
-
-        True when it was logged, so that whoever has more to say of it may do so now.
-        """
+    def note(self, cause: RefusalCause, now: float, text: str, *arguments: object) -> bool:
+        """Count a refusal; log it and return True if its cause was not logged in this interval."""
         self.counts[cause.listener, cause.reason] += 1
         self.sweep(now)
         if self._since is None:
@@ -68,11 +64,11 @@ class Refusals:
             logger.warning("listener %s: " + text, cause.listener, *arguments)  # noqa: G003
             return True
         else:
-            self._beyond += 1
+            self._unlogged += 1
         return False
 
     def sweep(self, now: float) -> None:
-        """At the end of an interval, tell how many lines were not written, and begin anew."""
+        """At the end of an interval, log how many lines were suppressed."""
         if self._since is not None and now - self._since >= INTERVAL_SECONDS:
             self.flush()
 
@@ -80,14 +76,17 @@ class Refusals:
         for cause, count in self._suppressed.items():
             if count:
                 logger.warning(
-                    "listener %s: refused %s %d more times (%s) in the last minute",
+                    "listener %s: %d more refusals for %s within %g s (%s)",
                     cause.listener,
-                    cause.address,
                     count,
+                    cause.address,
+                    INTERVAL_SECONDS,
                     cause.reason,
                 )
-        if self._beyond:
-            logger.warning("refused %d more peers in the last minute", self._beyond)
+        if self._unlogged:
+            logger.warning(
+                "%d more refusals for other causes within %g s", self._unlogged, INTERVAL_SECONDS
+            )
         self._suppressed.clear()
-        self._beyond = 0
+        self._unlogged = 0
         self._since = None

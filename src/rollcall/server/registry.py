@@ -1,8 +1,7 @@
-"""The registry of open connections (KIP-511): who each is, from accept until it is closed.
+"""Registry of open connections (KIP-511), from accept to close.
 
-It is written by the connections as they live and read by whoever shows them. Ten thousand idle
-connections should cost little, so what many share (listener, address, the set of versions used) is
-one object for all of them, and the id is put together when it is asked for.
+To keep an idle connection small, values that many connections have in common (listener, address,
+set of API versions used) are one shared object, and the connection id is built on demand.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ K = TypeVar("K")
 ANONYMOUS: Final = "User:ANONYMOUS"
 NO_VERSIONS_USED: Final[frozenset[tuple[int, int]]] = frozenset()
 
-MAX_KEPT_TEXT: Final = 256
-"""Of a client id, which the client chooses, that many characters are kept."""
+MAX_CLIENT_ID_LENGTH: Final = 256
+"""Longer client ids are truncated: clients choose them."""
 
 
 @dataclass(slots=True, eq=False)
 class ConnectionInfo:
-    """What is known of one connection. Times are Unix seconds."""
+    """Identity and usage of one connection. Times are Unix seconds."""
 
     index: int
     processor: int
     listener: str
     security_protocol: str
     local: str
-    """Host and port of our end."""
+    """Host and port of the listener's end."""
     peer_host: str
     peer_port: int
     since: float
@@ -46,11 +45,11 @@ class ConnectionInfo:
     api_versions: frozenset[tuple[int, int]] = NO_VERSIONS_USED
     """The (key, version) pairs of its requests."""
     label: SoftwareLabel | None = field(default=None, repr=False)
-    """Under which name the gauge counts it."""
+    """Label under which the gauge counts this connection."""
 
     @property
     def id(self) -> str:
-        """The connection id in the shape of Kafka 4."""
+        """Connection id in the format of Kafka 4."""
         return f"{self.local}-{self.peer}-{self.processor}-{self.index}"
 
     @property
@@ -58,7 +57,7 @@ class ConnectionInfo:
         return f"{self.peer_host}:{self.peer_port}"
 
     def as_row(self) -> dict[str, object]:
-        """The connection for JSON."""
+        """The connection as a JSON object."""
         used: dict[str, list[int]] = {}
         for key, version in sorted(self.api_versions):
             used.setdefault(str(key), []).append(version)
@@ -84,7 +83,7 @@ def _iso(seconds: float) -> str:
 
 
 class ConnectionRegistry:
-    """All open connections of a node, how many each listener and address holds, their gauge."""
+    """All open connections of a node, counted by listener, by address and by client software."""
 
     MAX_SHARED_SETS: Final = 4096
 
@@ -92,7 +91,7 @@ class ConnectionRegistry:
         self.gauge = SoftwareGauge(max_software)
         self.by_listener: Counter[str] = Counter()
         self.by_address: Counter[tuple[str, str]] = Counter()
-        """By listener and the peer's address."""
+        """By listener and peer address."""
         self._open: dict[ConnectionInfo, None] = {}
         self._shared_sets: dict[frozenset[tuple[int, int]], frozenset[tuple[int, int]]] = {}
 
@@ -100,33 +99,33 @@ class ConnectionRegistry:
         return len(self._open)
 
     def __iter__(self) -> Iterator[ConnectionInfo]:
-        """In the order in which they were accepted."""
+        """Connections in the order of accept."""
         return iter(list(self._open))
 
     def add(self, info: ConnectionInfo) -> None:
         self._open[info] = None
         self.by_listener[info.listener] += 1
         self.by_address[info.listener, info.peer_host] += 1
-        info.label = self.gauge.enter(info.software_name, info.software_version, info.listener)
+        info.label = self.gauge.add(info.software_name, info.software_version, info.listener)
 
     def remove(self, info: ConnectionInfo) -> None:
-        """Forget a connection; to do so twice, or without having added it, changes nothing."""
+        """Remove a connection; no effect if it is not registered."""
         if info not in self._open:
             return
         del self._open[info]
-        _take_one(self.by_listener, info.listener)
-        _take_one(self.by_address, (info.listener, info.peer_host))
+        _decrement(self.by_listener, info.listener)
+        _decrement(self.by_address, (info.listener, info.peer_host))
         if info.label is not None:
-            self.gauge.leave(info.label)
+            self.gauge.remove(info.label)
             info.label = None
 
     def identify(self, info: ConnectionInfo, name: str, version: str) -> None:
-        """The client told who it is. The gauge moves with it."""
+        """Set the software that the client reported, in the gauge as well."""
         if (info.software_name, info.software_version) == (name, version) or info.label is None:
             return
-        self.gauge.leave(info.label)
+        self.gauge.remove(info.label)
         info.software_name, info.software_version = name, version
-        info.label = self.gauge.enter(name, version, info.listener)
+        info.label = self.gauge.add(name, version, info.listener)
 
     def note_request(
         self,
@@ -136,11 +135,11 @@ class ConnectionRegistry:
         client_id: str | None,
         now: float,
     ) -> None:
-        """`version` is None where nobody knows it: a peer could send thousands of those."""
+        """Count a request. `version` is None if unknown: clients could invent thousands."""
         info.requests += 1
         info.last_request = now
         if client_id != info.client_id:
-            info.client_id = client_id and client_id[:MAX_KEPT_TEXT]
+            info.client_id = client_id and client_id[:MAX_CLIENT_ID_LENGTH]
         if version is not None and (api_key, version) not in info.api_versions:
             grown = info.api_versions | {(api_key, version)}
             if len(self._shared_sets) >= self.MAX_SHARED_SETS:
@@ -148,7 +147,7 @@ class ConnectionRegistry:
             info.api_versions = self._shared_sets.setdefault(grown, grown)
 
 
-def _take_one(counts: Counter[K], key: K) -> None:
+def _decrement(counts: Counter[K], key: K) -> None:
     counts[key] -= 1
     if not counts[key]:
         del counts[key]

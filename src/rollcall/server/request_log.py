@@ -1,8 +1,8 @@
-"""The request log (KIP-511): one line per answered request, written by a thread of its own.
+"""Request log (KIP-511): one line per completed request, written by a background thread.
 
-A connection leaves what it knows and goes on; lines are made and written behind its back. What may
-wait is bounded, in lines and in bytes, and what comes beyond is dropped and counted: a slow disk
-costs lines, never answers. Files roll every hour, as Kafka's do.
+The event loop only queues completed requests; the thread formats and writes them. The queue is
+bounded in lines and bytes. Lines beyond the bounds are dropped and counted, so a slow disk loses
+lines and does not delay responses. Files roll every hour, as in Kafka.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from rollcall.server.rolling_file import RollingFile
 
 logger = logging.getLogger(__name__)
 
-BATCH: Final = 256
+BATCH_LINES: Final = 256
 LINGER_SECONDS: Final = 0.02
-"""So that a busy server writes batches, and the thread does not run after every request."""
+"""Delay before writing, so that lines are written in batches and not one by one."""
 CLOSE_SECONDS: Final = 5.0
 
 
 class Times(NamedTuple):
-    """Milliseconds with three decimals, as Kafka writes them."""
+    """Milliseconds with three decimals, as in Kafka."""
 
     total: float
     local: float
@@ -39,23 +39,23 @@ class Times(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Completed:
-    """A request and what became of it. Who sent it is noted as it was when the request came."""
+class CompletedRequest:
+    """A request with its response and times. Principal and software are those at its arrival."""
 
     connection: ConnectionInfo
     dialect: Dialect
     request: Request
     body: Message | None
     started: float
-    """Of the clock `time.perf_counter`, as `answered` and `sent`."""
-    answered: float = 0.0
+    """`time.perf_counter` when the request was read; `handled` and `sent` use the same clock."""
+    handled: float = 0.0
     sent: float = 0.0
     size: int = 0
-    """Bytes of request and answer."""
-    at: float = 0.0
+    """Bytes of request and response."""
+    timestamp: float = 0.0
     """Unix seconds."""
-    answer: Message | None = None
-    answer_version: int = 0
+    response: Message | None = None
+    response_version: int = 0
     principal: str = field(init=False)
     software: tuple[str, str] = field(init=False)
 
@@ -69,22 +69,22 @@ class Completed:
         return self.request.api_version in api.request.deprecated
 
     def times(self) -> Times:
-        spans = (self.sent - self.started, self.answered - self.started, self.sent - self.answered)
+        spans = (self.sent - self.started, self.handled - self.started, self.sent - self.handled)
         return Times(*(round(span * 1000, 3) for span in spans))
 
 
 class RequestLog:
-    """Takes completed requests from any thread that has one, and never makes it wait."""
+    """Writes completed requests to the log file without blocking the caller."""
 
     def __init__(self, config: RequestLogConfig) -> None:
         self._config = config
         self._file = RollingFile(config.path)
-        self._everything = config.level is RequestLogLevel.DEBUG
-        self._deprecated = config.format is RequestLogFormat.JSON
-        """The text form has no line for deprecated versions alone."""
-        self._waiting: deque[Completed] = deque()
-        self._waiting_bytes = 0
-        self._taken_bytes = 0
+        self._all_requests = config.level is RequestLogLevel.DEBUG
+        self._deprecated_requests = config.format is RequestLogFormat.JSON
+        """The text format has no INFO lines for deprecated versions."""
+        self._queue: deque[CompletedRequest] = deque()
+        self._queued_bytes = 0
+        self._dequeued_bytes = 0
         self._wake = threading.Event()
         self._stopping = False
         self.dropped = 0
@@ -92,27 +92,27 @@ class RequestLog:
         self._thread = threading.Thread(target=self._run, name="request-log", daemon=True)
         self._thread.start()
 
-    def write(self, completed: Completed) -> None:
-        if not self._everything and not (self._deprecated and completed.deprecated):
+    def write(self, completed: CompletedRequest) -> None:
+        if not self._all_requests and not (self._deprecated_requests and completed.deprecated):
             return
-        # Each of the two sums is written by one thread alone, so that neither needs a lock.
-        waiting_bytes = self._waiting_bytes - self._taken_bytes
+        # Each of the two sums is written by one thread only, so neither needs a lock.
+        queued_bytes = self._queued_bytes - self._dequeued_bytes
         config = self._config
-        if len(self._waiting) >= config.max_waiting or waiting_bytes >= config.max_waiting_bytes:
+        if len(self._queue) >= config.max_queued_lines or queued_bytes >= config.max_queued_bytes:
             self.dropped += 1
             return
-        self._waiting_bytes += completed.size
-        self._waiting.append(completed)
+        self._queued_bytes += completed.size
+        self._queue.append(completed)
         if not self._wake.is_set():
             self._wake.set()
 
     def close(self) -> None:
-        """Write what waits, and end the thread; a disk that stands still is not waited for."""
+        """Write the queued lines and stop the thread; give up after 5 s if the disk blocks."""
         self._stopping = True
         self._wake.set()
         self._thread.join(CLOSE_SECONDS)
         if self._thread.is_alive():
-            logger.warning("%d lines of the request log were left unwritten", len(self._waiting))
+            logger.warning("request log: %d lines not written: the disk blocks", len(self._queue))
         else:
             self._file.close()
 
@@ -122,19 +122,19 @@ class RequestLog:
             if not self._stopping:
                 time.sleep(LINGER_SECONDS)
             self._wake.clear()
-            while self._waiting:
+            while self._queue:
                 self._write_batch()
-            if self._stopping and not self._waiting:
+            if self._stopping and not self._queue:
                 return
 
     def _write_batch(self) -> None:
-        batch = [self._waiting.popleft() for _ in range(min(BATCH, len(self._waiting)))]
-        self._taken_bytes += sum(completed.size for completed in batch)
+        batch = [self._queue.popleft() for _ in range(min(BATCH_LINES, len(self._queue)))]
+        self._dequeued_bytes += sum(completed.size for completed in batch)
         try:
             for completed in batch:
-                self._file.write(completed.at, request_line(completed, self._config.format))
+                self._file.write(completed.timestamp, request_line(completed, self._config.format))
             self._file.flush()
             self.written += len(batch)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the next lines are tried again
+        except Exception as error:  # noqa: BLE001 - the next batch may succeed
             self.dropped += len(batch)
-            logger.warning("%d lines of the request log were lost: %s", len(batch), error)
+            logger.warning("request log: %d lines dropped: %s", len(batch), error)

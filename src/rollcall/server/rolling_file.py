@@ -1,4 +1,4 @@
-"""A file that is moved aside when its hour is over: `kafka-request.log.2026-03-01-10`."""
+"""Log file that rolls every hour: `kafka-request.log.2026-03-01-10`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, TextIO
 from rollcall.errors import RollcallError
 
 HOUR: Final = "%Y-%m-%d-%H"
-SECONDS_PER_HOUR: Final = 3600
+QUARTER_SECONDS: Final = 900
 
 
 class RollingFile:
@@ -23,14 +23,14 @@ class RollingFile:
             self._open(time.time())
         except OSError as error:
             raise RollcallError(
-                f"the request log {path} cannot be written: {error.strerror}",
-                hint="choose a folder that this user may write to",
+                f"cannot write the request log {path}: {error.strerror}",
+                hint="choose a directory with write permission",
             ) from error
 
-    def write(self, at: float, text: str) -> None:
-        """`at` is the time of the text in Unix seconds: it decides the file."""
-        if self._file is None or at >= self._until:
-            self._open(at)
+    def write(self, timestamp: float, text: str) -> None:
+        """Append text; its timestamp (Unix seconds) determines the file."""
+        if self._file is None or timestamp >= self._until:
+            self._open(timestamp)
         assert self._file is not None
         self._file.write(text)
 
@@ -43,22 +43,22 @@ class RollingFile:
             self._file.close()
             self._file = None
 
-    def _open(self, at: float) -> None:
+    def _open(self, timestamp: float) -> None:
         self.close()
-        hour = time.strftime(HOUR, time.localtime(at))
+        hour = time.strftime(HOUR, time.localtime(timestamp))
         if self.path.exists():
             written = time.strftime(HOUR, time.localtime(self.path.stat().st_mtime))
             last = self._hour or written
             if last != hour:
-                self.path.rename(_free(self.path.with_name(f"{self.path.name}.{last}")))
+                self.path.rename(_unused(self.path.with_name(f"{self.path.name}.{last}")))
         self._file = self.path.open("a", encoding="utf-8", errors="backslashreplace")
         self._hour = hour
-        # Where hours begin depends on the time zone, but all of them begin at a whole quarter.
-        self._until = (at // (SECONDS_PER_HOUR / 4) + 1) * (SECONDS_PER_HOUR / 4)
+        # Time zones have offsets of quarter hours, so a local hour begins at a whole quarter.
+        self._until = (timestamp // QUARTER_SECONDS + 1) * QUARTER_SECONDS
 
 
-def _free(path: Path) -> Path:
-    """The path, or one with a number where that is taken: nothing is overwritten."""
+def _unused(path: Path) -> Path:
+    """The path, with a number appended if it exists: no file is overwritten."""
     candidate, number = path, 0
     while candidate.exists():
         number += 1

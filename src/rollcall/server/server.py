@@ -1,4 +1,4 @@
-"""The socket server of a node: its listeners, with the registry, metrics and log they share."""
+"""Socket server of a node: its listeners, and the registry, metrics and logs they share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 class SocketServer:
-    """To be made, used and stopped on one running event loop."""
+    """Listeners on the running event loop; create, use and stop it on that loop."""
 
     def __init__(self, config: ServerConfig | None = None) -> None:
         self.config = config or ServerConfig()
@@ -43,16 +43,16 @@ class SocketServer:
     async def open_listener(
         self, config: ListenerConfig, handlers: Mapping[int, Handler]
     ) -> Listener:
-        """Listen, and answer what there are handlers for. Clients may come in at once."""
+        """Start a listener that serves the APIs of the handlers."""
         if config.name in self.listeners:
             raise ConfigError(
-                f"there are two listeners called {config.name}", hint="give each its own name"
+                f"two listeners have the name {config.name}", hint="use different names"
             )
         listener = Listener(config, handlers, self, self._processor)
         await listener.open()
         self.listeners[config.name] = listener
         logger.info(
-            "listener %s (%s, %s) is open at %s:%d",
+            "listener %s (%s, dialect %s) opened at %s:%d",
             listener.name,
             listener.security_protocol,
             listener.dialect.name,
@@ -66,13 +66,13 @@ class SocketServer:
     ) -> HttpServer:
         """Serve /metrics, /connections and /health."""
         if self.http is not None:
-            raise ConfigError("the HTTP port is open already", hint="open it once")
+            raise ConfigError("the HTTP server is already open", hint="open it once")
         self.http = HttpServer(self.registry, self.metrics, health)
         await self.http.open(host, port)
         return self.http
 
     async def stop(self, grace_seconds: float = 5.0) -> None:
-        """Refuse new connections, finish what is in flight, cut what is left."""
+        """Stop listening, complete requests in progress, then abort the remaining connections."""
         for listener in self.listeners.values():
             listener.close()
         await self._processor.stop(grace_seconds)
@@ -80,4 +80,4 @@ class SocketServer:
             await self.http.close()
         if self.request_log is not None:
             await asyncio.to_thread(self.request_log.close)
-        logger.info("all listeners are closed")
+        logger.info("all listeners closed")

@@ -1,7 +1,7 @@
-"""TLS as a plain object that is fed bytes, so that a connection is the same with and without it.
+"""Server-side TLS of one connection as a sans-IO object, and the SSL context of a listener.
 
-asyncio's own TLS hides a connection until its handshake is over. Here the registry, the limits and
-the log see it from accept on, and the first bytes can be looked at when they are no TLS at all.
+asyncio's TLS reports a connection only after the handshake. With this object the registry, the
+limits and the log have it from accept on, and a peer that does not use TLS gets its own log line.
 """
 
 from __future__ import annotations
@@ -26,53 +26,53 @@ _CHUNK: Final = 64 * 1024
 def tls_context(config: TlsConfig) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
-        # without a password OpenSSL would ask at the terminal, and everybody would wait
+        # without a password OpenSSL prompts on the terminal and blocks the event loop
         context.load_cert_chain(config.certificate, config.key, password="")
         if config.authorities is not None:
             context.load_verify_locations(config.authorities)
     except (ssl.SSLError, OSError) as error:
         raise ConfigError(
-            f"the TLS files of {config.certificate} cannot be used: {error}",
-            hint="they must be PEM, the key without a passphrase and of that certificate",
+            f"cannot load the TLS certificate {config.certificate} and its key: {error}",
+            hint="use PEM files, and the key of that certificate without a passphrase",
         ) from error
     context.options |= ssl.OP_NO_RENEGOTIATION
     context.verify_mode = _VERIFY[config.client_auth]
     return context
 
 
-class TlsFailedError(Exception):
-    """The peer broke TLS, or did not speak it."""
+class TlsError(Exception):
+    """The peer violated TLS or does not use it."""
 
 
 class TlsSession:
-    """The server's side of TLS on one connection."""
+    """The server's side of TLS on one connection: encrypted bytes in, plain bytes out."""
 
-    __slots__ = ("_begun", "_incoming", "_object", "_outgoing", "ended", "established")
+    __slots__ = ("_incoming", "_object", "_outgoing", "_started", "ended", "established")
 
     def __init__(self, context: ssl.SSLContext) -> None:
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
         self._object = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
-        self._begun = False
+        self._started = False
         self.established = False
         self.ended = False
-        """The peer said goodbye, and waits to hear the same."""
+        """The peer sent close_notify and waits for ours."""
 
     def receive(self, data: bytes) -> bytes:
-        """What the bytes of the peer say; `outgoing` may have something to send afterwards."""
+        """Decrypt received bytes. Send `outgoing()` afterwards, also after an error."""
         self._incoming.write(data)
         try:
             if not self.established:
-                if not self._begun and data[0] != HANDSHAKE_RECORD:
-                    raise TlsFailedError("the first bytes are no TLS: is the client set to use it?")
-                self._begun = True
+                if not self._started and data[0] != HANDSHAKE_RECORD:
+                    raise TlsError("first bytes are not TLS; check the client's security.protocol")
+                self._started = True
                 self._object.do_handshake()
                 self.established = True
             return self._read()
         except ssl.SSLWantReadError:
             return b""
         except ssl.SSLError as error:
-            raise TlsFailedError(f"TLS failed: {error.reason or error}") from None
+            raise TlsError(f"TLS failed: {error.reason or error}") from None
 
     def _read(self) -> bytes:
         parts = []
@@ -86,19 +86,19 @@ class TlsSession:
         return self._outgoing.read()
 
     def send(self, data: bytes) -> bytes:
-        """The data as records."""
+        """Encrypt data."""
         view = memoryview(data)
         while view:
             view = view[self._object.write(view) :]
         return self._outgoing.read()
 
     def close(self) -> bytes:
-        """The record that says goodbye."""
-        with contextlib.suppress(ssl.SSLError):  # it would wait for the peer's goodbye
+        """The close_notify alert, encrypted."""
+        with contextlib.suppress(ssl.SSLError):  # raised because the peer's close_notify is missing
             self._object.unwrap()
         return self._outgoing.read()
 
     def principal(self) -> str | None:
-        """`User:` and the distinguished name of the client's certificate, if it showed one."""
+        """`User:` and the distinguished name of the client certificate, if there is one."""
         certificate = self._object.getpeercert(binary_form=True)
         return f"User:{subject_of(certificate)}" if certificate else None
