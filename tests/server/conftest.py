@@ -1,4 +1,4 @@
-"""The server runs on uvloop in earnest, so it is tested on it."""
+"""Run the tests of the server on uvloop, as in production."""
 
 import asyncio
 from collections.abc import Callable, Mapping

@@ -35,19 +35,19 @@ def unsupported(api_key: int, version: int, correlation_id: int = 9) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("api_key", "version", "said"),
+    ("api_key", "version", "text"),
     [
-        (METADATA, 99, "Metadata (key 3) version 99, supported is 0-13"),
-        (METADATA, -1, "Metadata (key 3) version -1, supported is 0-13"),
-        (FETCH, 4, "Fetch (key 1) version 4, supported is no version of it"),
-        (17, 1, "SaslHandshake (key 17) version 1, supported is no version of it"),
-        (16, 4, "ListGroups (key 16) version 4, supported is no version of it"),
-        (999, 0, "an unknown API (key 999) version 0, supported is no version of it"),
-        (-5, 0, "an unknown API (key -5) version 0, supported is no version of it"),
+        (METADATA, 99, "Metadata (key 3) version 99; supported versions: 0-13"),
+        (METADATA, -1, "Metadata (key 3) version -1; supported versions: 0-13"),
+        (FETCH, 4, "Fetch (key 1) version 4; supported versions: none"),
+        (17, 1, "SaslHandshake (key 17) version 1; supported versions: none"),
+        (16, 4, "ListGroups (key 16) version 4; supported versions: none"),
+        (999, 0, "unknown API (key 999) version 0; supported versions: none"),
+        (-5, 0, "unknown API (key -5) version 0; supported versions: none"),
     ],
 )
-async def test_35_4_an_unsupported_request_closes_with_one_line_and_a_count(
-    api_key: int, version: int, said: str, caplog: pytest.LogCaptureFixture
+async def test_35_4_unsupported_request_closes_the_connection_is_logged_once_and_counted(
+    api_key: int, version: int, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with served() as server:
         for _ in range(3):
@@ -57,14 +57,14 @@ async def test_35_4_an_unsupported_request_closes_with_one_line_and_a_count(
                 address = peer.writer.get_extra_info("sockname")
         lines = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
         assert len(lines) == 1, "once per cause, not once per request"
-        assert said in lines[0]
+        assert text in lines[0]
         assert f"{address[0]}:" in lines[0]
         labels = {"listener": "PLAINTEXT", "reason": "unsupported_request"}
         assert metric(server, "rollcall_refused_total", **labels) == 3
         assert len(server.registry) == 0
 
 
-async def test_35_4_each_version_that_a_peer_tries_has_a_line_of_its_own(
+async def test_35_4_each_unsupported_version_of_a_peer_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with served() as server:
@@ -72,14 +72,14 @@ async def test_35_4_each_version_that_a_peer_tries_has_a_line_of_its_own(
             async with await Peer.connect(only_listener(server)) as peer:
                 peer.writer.write(unsupported(METADATA, version))
                 assert await peer.until_closed() == b""
-    lines = [r.getMessage() for r in caplog.records if "supported is" in r.getMessage()]
+    lines = [r.getMessage() for r in caplog.records if "unsupported request" in r.getMessage()]
     assert [line.partition("version ")[2] for line in lines] == [
-        "14, supported is 0-13",
-        "15, supported is 0-13",
+        "14; supported versions: 0-13",
+        "15; supported versions: 0-13",
     ]
 
 
-async def test_35_4_the_sub_proposal_answers_with_the_correlation_id_alone() -> None:
+async def test_35_4_on_unsupported_empty_responds_with_the_correlation_id_only() -> None:
     config = ListenerConfig(name="L", on_unsupported=OnUnsupported.EMPTY)
     async with (
         served(None, config) as server,
@@ -87,23 +87,23 @@ async def test_35_4_the_sub_proposal_answers_with_the_correlation_id_alone() -> 
     ):
         for number in (1, -7):
             peer.writer.write(unsupported(FETCH, 99, number))
-            assert await peer.frame() == struct.pack(">i", number)
-        assert (await peer.ask(METADATA, 9, request("Metadata"))).controller_id == 1
+            assert await peer.next_frame() == struct.pack(">i", number)
+        assert (await peer.call(METADATA, 9, request("Metadata"))).controller_id == 1
 
 
-async def test_requests_are_answered_when_they_come_byte_by_byte() -> None:
+async def test_requests_received_byte_by_byte_are_served() -> None:
     async with served() as server, await Peer.connect(only_listener(server)) as peer:
-        wire = peer.talk.send(API_VERSIONS, 3, named())[1]
-        wire += peer.talk.send(METADATA, 9, request("Metadata"))[1]
+        wire = peer.encode(API_VERSIONS, 3, named())
+        wire += peer.encode(METADATA, 9, request("Metadata"))
         peer.writer.transport.get_extra_info("socket").setsockopt(6, 1, 1)
         for byte in wire:
             peer.writer.write(bytes([byte]))
             await asyncio.sleep(0)
-        assert (await peer.next_answer()).request.api.key == API_VERSIONS
-        assert (await peer.next_answer()).request.api.key == METADATA
+        assert (await peer.next_response()).request.api.key == API_VERSIONS
+        assert (await peer.next_response()).request.api.key == METADATA
 
 
-async def test_pipelined_requests_are_answered_in_their_order_also_when_some_take_longer() -> None:
+async def test_pipelined_requests_are_served_one_at_a_time_and_in_order() -> None:
     running = most = 0
 
     async def slow(context: RequestContext) -> Message:
@@ -126,35 +126,35 @@ async def test_pipelined_requests_are_answered_in_their_order_also_when_some_tak
         }
         for key in kinds:
             peer.send(key, 0, bodies[key])
-        answers = [(await peer.next_answer()).call for _ in kinds]
-    assert [call.api.key for call in answers] == kinds
-    assert [call.correlation_id for call in answers] == list(range(200))
-    assert most == 1, "as in Kafka, one request of a connection is in work at a time"
+        requests = [(await peer.next_response()).request for _ in kinds]
+    assert [sent.api.key for sent in requests] == kinds
+    assert [sent.correlation_id for sent in requests] == list(range(200))
+    assert most == 1, "as in Kafka, one request of a connection is in progress at a time"
 
 
-@pytest.mark.parametrize("slowly", [False, True])
-@pytest.mark.parametrize("good", [1, 2, 100])
-async def test_requests_before_a_length_that_makes_no_sense_are_answered_as_if_it_came_later(
-    good: int, slowly: bool
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("count", [1, 2, 100])
+async def test_requests_before_an_invalid_frame_length_are_served(
+    count: int, asynchronous: bool
 ) -> None:
     async def slow(context: RequestContext) -> Message:
         await asyncio.sleep(0)
         return metadata(context)
 
     async with (
-        served(handlers={METADATA: slow if slowly else metadata}) as server,
+        served(handlers={METADATA: slow if asynchronous else metadata}) as server,
         await Peer.connect(only_listener(server)) as peer,
     ):
-        wires = [peer.talk.send(METADATA, 9, request("Metadata"))[1] for _ in range(good)]
+        wires = [peer.encode(METADATA, 9, request("Metadata")) for _ in range(count)]
         peer.writer.write(b"".join(wires) + struct.pack(">i", -5))
-        for number in range(good):
-            assert (await peer.next_answer()).request.correlation_id == number
+        for number in range(count):
+            assert (await peer.next_response()).request.correlation_id == number
         assert await peer.until_closed() == b""
         labels = {"listener": "PLAINTEXT", "reason": "frame_size"}
         assert metric(server, "rollcall_refused_total", **labels) == 1
 
 
-async def test_a_handler_that_fails_ends_its_connection_and_no_other(
+async def test_failing_handler_closes_only_its_own_connection(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def broken(_: RequestContext) -> Message:
@@ -171,13 +171,13 @@ async def test_a_handler_that_fails_ends_its_connection_and_no_other(
                 async with await Peer.connect(listener) as peer:
                     peer.send(key, 0, request(name))
                     assert await peer.until_closed() == b""
-            assert (await other.ask(API_VERSIONS, 0, request("ApiVersions"))).error_code == 0
+            assert (await other.call(API_VERSIONS, 0, request("ApiVersions"))).error_code == 0
         labels = {"listener": "PLAINTEXT", "reason": "handler_error"}
         assert metric(server, "rollcall_refused_total", **labels) == 2
     assert "a bug in a handler" in caplog.text
 
 
-async def test_a_fault_of_ours_that_happens_again_and_again_is_told_once(
+async def test_traceback_of_a_failing_handler_is_logged_once_a_minute(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def broken(_: RequestContext) -> Message:
@@ -191,7 +191,7 @@ async def test_a_fault_of_ours_that_happens_again_and_again_is_told_once(
     assert caplog.text.count("Traceback") == 1
 
 
-async def test_an_answer_that_cannot_be_written_is_our_bug_and_is_told(
+async def test_response_that_cannot_be_encoded_closes_the_connection_and_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with (
@@ -203,37 +203,38 @@ async def test_an_answer_that_cannot_be_written_is_our_bug_and_is_told(
     assert "MetadataResponse version 0 (released) was given DescribeClusterResponse" in caplog.text
 
 
-async def test_a_handler_may_send_nothing() -> None:
+async def test_handler_that_returns_none_sends_no_response() -> None:
     async with (
         served(handlers={METADATA: lambda _: None}) as server,
         await Peer.connect(only_listener(server)) as peer,
     ):
-        peer.writer.write(peer.talk.send(METADATA, 0, request("Metadata"))[1])
-        peer.talk._calls.clear()
-        assert (await peer.ask(API_VERSIONS, 0, request("ApiVersions"))).error_code == 0
+        peer.writer.write(peer.encode(METADATA, 0, request("Metadata")))
+        peer.conversation._in_flight.clear()
+        assert (await peer.call(API_VERSIONS, 0, request("ApiVersions"))).error_code == 0
 
 
-async def test_work_for_a_client_that_is_gone_is_cancelled() -> None:
-    ended = []
+async def test_request_in_progress_is_cancelled_when_the_client_disconnects() -> None:
+    started, cancelled = asyncio.Event(), asyncio.Event()
 
     async def endless(_: RequestContext) -> None:
+        started.set()
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
-            ended.append("cancelled")
+            cancelled.set()
             raise
 
     async with served(handlers={METADATA: endless}) as server:
         peer = await Peer.connect(only_listener(server))
         peer.send(METADATA, 0, request("Metadata"))
-        await peer.writer.drain()
-        await eventually(lambda: any(c._work for c in server._processor.connections))
-        peer.writer.transport.abort()
-        await eventually(lambda: ended and not len(server.registry))
-    assert ended == ["cancelled"]
+        async with asyncio.timeout(60):
+            await started.wait()
+            peer.writer.transport.abort()
+            await cancelled.wait()
+        await eventually(lambda: not len(server.registry))
 
 
-async def test_others_are_served_between_the_requests_that_a_client_sends_at_once() -> None:
+async def test_client_with_thousands_of_pipelined_requests_does_not_block_other_clients() -> None:
     seen: list[str | None] = []
 
     def note(context: RequestContext) -> Message:
@@ -245,29 +246,29 @@ async def test_others_are_served_between_the_requests_that_a_client_sends_at_onc
         await Peer.connect(only_listener(server), "many") as many,
         await Peer.connect(only_listener(server), "one") as one,
     ):
-        await many.ask(API_VERSIONS, 0, request("ApiVersions"))
-        await one.ask(API_VERSIONS, 0, request("ApiVersions"))
+        await many.call(API_VERSIONS, 0, request("ApiVersions"))
+        await one.call(API_VERSIONS, 0, request("ApiVersions"))
         for _ in range(2000):
             many.send(METADATA, 1, request("Metadata", topics=None))
         one.send(METADATA, 1, request("Metadata", topics=None))
-        await one.next_answer()
+        await one.next_response()
         for _ in range(2000):
-            await many.next_answer()
+            await many.next_response()
     assert seen.index("one") < 1000
 
 
-async def test_a_client_that_closes_its_own_end_still_gets_the_answers() -> None:
+async def test_client_that_half_closes_the_connection_gets_all_responses() -> None:
     async with served() as server, await Peer.connect(only_listener(server)) as peer:
         for _ in range(500):
             peer.send(METADATA, 1, request("Metadata", topics=None))
         peer.writer.write_eof()
         for _ in range(500):
-            await peer.next_answer()
+            await peer.next_response()
         assert await peer.until_closed() == b""
         await eventually(lambda: len(server.registry) == 0)
 
 
-async def test_a_client_that_does_not_read_is_not_read_either() -> None:
+async def test_requests_of_a_client_that_does_not_read_responses_are_not_read() -> None:
     served_requests = 0
 
     def large(_: RequestContext) -> Message:
@@ -286,41 +287,41 @@ async def test_a_client_that_does_not_read_is_not_read_either() -> None:
         while before != served_requests:
             before = served_requests
             await asyncio.sleep(0.1)
-        assert served_requests < 2500, "150 MB of answers would wait in memory"
-        (connection,) = server._processor.connections
-        assert connection._transport.get_write_buffer_size() < 1_000_000
-        # once it reads, it gets all of them
+        assert served_requests < 2500, "150 MB of responses would be buffered"
+        (transport,) = server._processor.transports
+        assert transport._socket.get_write_buffer_size() < 1_000_000
+        # all responses arrive when the client reads
         for _ in range(5000):
-            await peer.frame()
+            await peer.next_frame()
     assert served_requests == 5000
 
 
-async def test_a_kip_listener_warns_once_by_name_of_software_that_uses_numbers_in_dispute(
+async def test_kip_listener_warns_once_per_software_that_uses_a_conflicting_version(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def warnings() -> list[str]:
-        return [r.getMessage() for r in caplog.records if "means something else" in r.getMessage()]
+        return [r.getMessage() for r in caplog.records if "layout differs" in r.getMessage()]
 
     async with served(None, ListenerConfig(name="KIP", dialect=KIP)) as server:
         listener = only_listener(server)
         for software in ("rollcall", "librdkafka", "librdkafka", "sarama"):
             async with await Peer.connect(listener) as peer:
-                await peer.ask(API_VERSIONS, 3, named(software, "9"))
-                await peer.ask(METADATA, 9, request("Metadata"))
-                await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+                await peer.call(API_VERSIONS, 3, named(software, "9"))
+                await peer.call(METADATA, 9, request("Metadata"))
+                await peer.call(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
                 if software == "sarama":
                     assert not any("sarama" in line for line in warnings())
                 for version in (10, 11):
-                    await peer.ask(METADATA, version, request("Metadata"))
-                await peer.ask(DESCRIBE_CLUSTER, 1, request("DescribeCluster"))
-        told = warnings()
-    assert len(told) == 2
-    assert "librdkafka 9" in told[0]
-    assert "Metadata 10" in told[0]
-    assert "sarama 9" in told[1]
+                    await peer.call(METADATA, version, request("Metadata"))
+                await peer.call(DESCRIBE_CLUSTER, 1, request("DescribeCluster"))
+        lines = warnings()
+    assert len(lines) == 2
+    assert "librdkafka 9" in lines[0]
+    assert "Metadata version 10" in lines[0]
+    assert "sarama 9" in lines[1]
 
 
-async def test_a_predicate_that_fails_lets_nobody_in() -> None:
+async def test_predicate_that_fails_admits_no_client() -> None:
     def broken(_: object) -> bool:
         raise KeyError("a bug in a predicate")
 
@@ -332,7 +333,7 @@ async def test_a_predicate_that_fails_lets_nobody_in() -> None:
         assert await peer.until_closed() == b""
 
 
-async def test_a_listener_on_all_addresses_names_the_one_that_was_called() -> None:
+async def test_listener_on_all_addresses_shows_the_local_address_of_each_connection() -> None:
     async with (
         served(None, ListenerConfig(name="L", host="0.0.0.0")) as server,
         await Peer.connect(only_listener(server)),
@@ -342,14 +343,16 @@ async def test_a_listener_on_all_addresses_names_the_one_that_was_called() -> No
         assert info.id.startswith(f"127.0.0.1:{only_listener(server).port}-127.0.0.1:")
 
 
-async def test_a_name_with_several_addresses_has_one_port(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_host_with_several_addresses_gets_one_port(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     loop = asyncio.get_running_loop()
     server = SocketServer()
     listener = Listener(ListenerConfig(name="L"), HANDLERS, server, server._processor)
 
     async def listen_on_two(port: int) -> asyncio.Server:
         return await loop.create_server(
-            lambda: Connection(listener), ["127.0.0.1", "127.0.0.2"], port
+            lambda: Connection(listener).transport, ["127.0.0.1", "127.0.0.2"], port
         )
 
     monkeypatch.setattr(listener, "_listen", listen_on_two)

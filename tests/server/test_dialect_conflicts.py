@@ -1,10 +1,10 @@
 from rollcall.protocol.dialects import KIP, RELEASED, dialect
-from rollcall.server.dialect_conflicts import disputed_versions
+from rollcall.server.dialect_conflicts import conflicting_versions
 
 
-def test_the_numbers_in_dispute_are_found_in_the_schemas() -> None:
+def test_conflicting_versions_of_the_kip_dialect_follow_from_the_schemas() -> None:
     apis = dialect(KIP).apis
-    found = {(apis[key].name, version) for key, version in disputed_versions(dialect(KIP))}
+    found = {(apis[key].name, version) for key, version in conflicting_versions(dialect(KIP))}
     assert found == {
         ("Metadata", 10),
         ("Metadata", 11),
@@ -14,5 +14,5 @@ def test_the_numbers_in_dispute_are_found_in_the_schemas() -> None:
     }
 
 
-def test_the_released_dialect_has_none() -> None:
-    assert disputed_versions(dialect(RELEASED)) == frozenset()
+def test_released_dialect_has_no_conflicting_versions() -> None:
+    assert conflicting_versions(dialect(RELEASED)) == frozenset()

@@ -1,4 +1,4 @@
-"""What Java 17 prints (X500Principal.getName) for the same certificates is the measure here."""
+"""Expected values are the output of Java 17 (X500Principal.getName) for the same certificates."""
 
 from datetime import UTC, datetime
 
@@ -72,7 +72,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("names", "printed"), CASES)
-def test_a_name_is_printed_as_java_prints_it(
+def test_subject_is_formatted_as_in_java(
     names: list[list[tuple[ObjectIdentifier, str]]], printed: str
 ) -> None:
     assert subject_of(certificate(names)) == printed

@@ -22,7 +22,7 @@ async def fetch(server: SocketServer, target: str, method: str = "GET") -> tuple
     return int(head.split()[1]), head, body
 
 
-async def exchange(server: SocketServer, data: bytes, wait: float = 5) -> bytes:
+async def exchange(server: SocketServer, data: bytes, wait: float = 60) -> bytes:
     assert server.http is not None
     async with asyncio.timeout(wait):
         reader, writer = await asyncio.open_connection("127.0.0.1", server.http.port)
@@ -33,11 +33,11 @@ async def exchange(server: SocketServer, data: bytes, wait: float = 5) -> bytes:
             writer.transport.abort()
 
 
-async def test_metrics_are_served_as_prometheus_reads_them() -> None:
+async def test_metrics_are_served_in_prometheus_format() -> None:
     async with served() as server:
         await server.open_http()
         async with await Peer.connect(only_listener(server)) as peer:
-            await peer.ask(API_VERSIONS, 3, named("tester", "1.0"))
+            await peer.call(API_VERSIONS, 3, named("tester", "1.0"))
             status, head, body = await fetch(server, "/metrics")
     assert status == 200
     assert "text/plain; version=0.0.4" in head
@@ -49,19 +49,19 @@ async def test_metrics_are_served_as_prometheus_reads_them() -> None:
     assert 'rollcall_requests_total{api="ApiVersions",listener="PLAINTEXT",version="3"} 1.0' in body
 
 
-async def test_connections_are_served_with_filters_and_a_limit() -> None:
+async def test_connections_can_be_filtered_and_limited() -> None:
     async with served() as server:
         await server.open_http()
         peers = [await Peer.connect(only_listener(server), f"c{n}") for n in range(5)]
         for number, peer in enumerate(peers):
-            await peer.ask(API_VERSIONS, 3, named("even" if number % 2 == 0 else "odd", "1"))
+            await peer.call(API_VERSIONS, 3, named("even" if number % 2 == 0 else "odd", "1"))
 
         async def found(query: str) -> dict:
             return json.loads((await fetch(server, f"/connections{query}"))[2])
 
-        everyone = await found("")
-        assert (everyone["total"], everyone["shown"]) == (5, 5)
-        row = everyone["connections"][0]
+        everything = await found("")
+        assert (everything["total"], everything["shown"]) == (5, 5)
+        row = everything["connections"][0]
         assert row["id"] == next(iter(server.registry)).id
         assert (row["software_name"], row["client_id"], row["requests"]) == ("even", "c0", 1)
         assert row["api_versions"] == {"18": [3]}
@@ -75,7 +75,7 @@ async def test_connections_are_served_with_filters_and_a_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "text"),
     [
         ("?limit=-1", "limit"),
         ("?limit=x", "limit"),
@@ -83,15 +83,15 @@ async def test_connections_are_served_with_filters_and_a_limit() -> None:
         ("?colour=red", "colour"),
     ],
 )
-async def test_a_question_that_makes_no_sense_is_told(query: str, said: str) -> None:
+async def test_invalid_query_gets_status_400_with_the_reason(query: str, text: str) -> None:
     async with served() as server:
         await server.open_http()
         raw = await exchange(server, f"GET /connections{query} HTTP/1.1\r\n\r\n".encode())
     assert b" 400 " in raw
-    assert said in raw.decode()
+    assert text in raw.decode()
 
 
-async def test_health_is_what_the_owner_says() -> None:
+async def test_health_returns_the_object_of_the_callback() -> None:
     health = {"status": "starting", "brokers": 1}
     async with served() as server:
         await server.open_http(health=lambda: health)
@@ -113,13 +113,13 @@ async def test_health_is_what_the_owner_says() -> None:
         (b"GET / HTTP/1.1\r\nX: " + b"y" * 20_000, 431),
     ],
 )
-async def test_bad_http_is_refused(data: bytes, status: int) -> None:
+async def test_invalid_http_request_gets_an_error_status(data: bytes, status: int) -> None:
     async with served() as server:
         await server.open_http()
         assert (await exchange(server, data)).startswith(f"HTTP/1.1 {status} ".encode())
 
 
-async def test_head_has_the_head_alone() -> None:
+async def test_head_response_has_no_body() -> None:
     async with served() as server:
         await server.open_http()
         status, head, body = await fetch(server, "/health", "HEAD")
@@ -127,7 +127,9 @@ async def test_head_has_the_head_alone() -> None:
     assert "Content-Length: 20" in head
 
 
-async def test_silent_and_many_peers_do_not_hold_it_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_slow_peers_are_disconnected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("rollcall.server.http.REQUEST_SECONDS", 0.3)
     async with served() as server:
         http = await server.open_http()
@@ -136,29 +138,29 @@ async def test_silent_and_many_peers_do_not_hold_it_up(monkeypatch: pytest.Monke
             writer.write(b"GET /hea")
         for reader, writer in silent:
             with contextlib.suppress(ConnectionError):
-                async with asyncio.timeout(3):
+                async with asyncio.timeout(60):
                     assert await reader.read() == b""
             writer.transport.abort()
         assert (await fetch(server, "/health"))[0] == 200
 
 
-async def test_a_page_that_fails_is_told_and_the_next_is_served(
+async def test_failing_health_callback_gets_status_500_and_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def broken() -> dict[str, object]:
-        raise RuntimeError("nobody knows how we are")
+        raise RuntimeError("health is unknown")
 
     async with served() as server:
         await server.open_http(health=broken)
         assert (await fetch(server, "/health"))[0] == 500
         assert (await fetch(server, "/metrics"))[0] == 200
-    assert "nobody knows how we are" in caplog.text
+    assert "health is unknown" in caplog.text
 
 
-async def test_who_closes_its_end_after_the_question_still_gets_the_answer() -> None:
+async def test_client_that_half_closes_the_connection_gets_the_response() -> None:
     async with served() as server:
         http = await server.open_http()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             reader, writer = await asyncio.open_connection("127.0.0.1", http.port)
             writer.write(b"GET /health HTTP/1.0\r\n\r\n")
             writer.write_eof()
@@ -166,10 +168,10 @@ async def test_who_closes_its_end_after_the_question_still_gets_the_answer() -> 
             writer.close()
 
 
-async def test_showing_many_connections_lets_others_be_served_meanwhile(
+async def test_listing_connections_yields_to_the_event_loop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("rollcall.server.http.ROWS_AT_ONCE", 2)
+    monkeypatch.setattr("rollcall.server.http.ROWS_PER_TURN", 2)
     async with served() as server:
         await server.open_http()
         listener = only_listener(server)

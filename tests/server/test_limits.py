@@ -1,4 +1,4 @@
-"""Slow peers, silent peers and floods: they are cut off, and the others keep being served."""
+"""Limits: slow, idle and malicious peers are disconnected while other clients are served."""
 
 import asyncio
 import logging
@@ -8,7 +8,7 @@ import pytest
 
 from rollcall.protocol.framing import frame
 from rollcall.server import ConnectionLimits, ListenerConfig, RequestContext, SocketServer
-from rollcall.server.refusals import Cause, Reason, Refusals
+from rollcall.server.refusals import RefusalCause, RefusalReason, Refusals
 from tests.server.wire import (
     API_VERSIONS,
     DESCRIBE_CLUSTER,
@@ -33,21 +33,21 @@ def refused(server: SocketServer, reason: str) -> float | None:
     return metric(server, "rollcall_refused_total", listener="L", reason=reason)
 
 
-async def test_an_idle_connection_is_closed_and_one_that_asks_is_not() -> None:
+async def test_idle_connection_is_closed_and_active_one_is_not() -> None:
     async with served(None, limited(idle_seconds=0.6)) as server:
         listener = only_listener(server)
         async with await Peer.connect(listener) as idle, await Peer.connect(listener) as busy:
             for _ in range(12):
-                await busy.ask(API_VERSIONS, 0, request("ApiVersions"))
+                await busy.call(API_VERSIONS, 0, request("ApiVersions"))
                 await asyncio.sleep(0.1)
             assert await idle.until_closed() == b""
-            await busy.ask(API_VERSIONS, 0, request("ApiVersions"))
+            await busy.call(API_VERSIONS, 0, request("ApiVersions"))
 
 
-async def test_the_rest_of_a_frame_has_its_time_however_often_a_byte_comes() -> None:
+async def test_incomplete_frame_times_out_although_bytes_keep_arriving() -> None:
     async with served(None, limited(frame_seconds=0.4)) as server:
         async with await Peer.connect(only_listener(server)) as peer:
-            await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+            await peer.call(API_VERSIONS, 0, request("ApiVersions"))
             wire = frame([bytes(100)])
             for byte in wire:
                 if refused(server, "frame_timeout"):
@@ -81,7 +81,7 @@ async def test_work_in_progress_is_not_idleness() -> None:
         served(None, limited(idle_seconds=0.3), handlers={METADATA: slow}) as server,
         await Peer.connect(only_listener(server)) as peer,
     ):
-        assert (await peer.ask(METADATA, 0, request("Metadata"))).brokers
+        assert (await peer.call(METADATA, 0, request("Metadata"))).brokers
 
 
 async def test_connections_are_limited_in_all_and_room_comes_back() -> None:
@@ -89,17 +89,17 @@ async def test_connections_are_limited_in_all_and_room_comes_back() -> None:
         listener = only_listener(server)
         peers = [await Peer.connect(listener) for _ in range(3)]
         for peer in peers:
-            await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+            await peer.call(API_VERSIONS, 0, request("ApiVersions"))
         for _ in range(5):
             async with await Peer.connect(listener) as beyond:
                 assert await beyond.until_closed() == b""
         assert refused(server, "too_many_connections") == 5
         assert len(server.registry) == 3
-        await peers[0].ask(API_VERSIONS, 0, request("ApiVersions"))
+        await peers[0].call(API_VERSIONS, 0, request("ApiVersions"))
         peers.pop().writer.transport.abort()
         await eventually(lambda: len(server.registry) == 2)
         async with await Peer.connect(listener) as again:
-            await again.ask(API_VERSIONS, 0, request("ApiVersions"))
+            await again.call(API_VERSIONS, 0, request("ApiVersions"))
         for peer in peers:
             peer.writer.transport.abort()
 
@@ -112,42 +112,42 @@ async def test_connections_are_limited_per_address() -> None:
             assert await beyond.until_closed() == b""
         assert refused(server, "too_many_connections_per_address") == 1
         async with await Peer.connect(listener, local_addr=("127.0.0.2", 0)) as neighbour:
-            await neighbour.ask(API_VERSIONS, 0, request("ApiVersions"))
+            await neighbour.call(API_VERSIONS, 0, request("ApiVersions"))
         for peer in peers:
             peer.writer.transport.abort()
 
 
-async def test_what_an_address_holds_on_one_listener_is_no_matter_on_another() -> None:
+async def test_connections_per_address_are_limited_per_listener() -> None:
     limits = ConnectionLimits(max_connections_per_address=1)
     listeners = [ListenerConfig(name=name, limits=limits) for name in ("L", "M")]
     async with served(None, *listeners) as server:
         one, other = server.listeners.values()
         async with await Peer.connect(one) as first, await Peer.connect(other) as second:
-            await first.ask(API_VERSIONS, 0, request("ApiVersions"))
-            await second.ask(API_VERSIONS, 0, request("ApiVersions"))
+            await first.call(API_VERSIONS, 0, request("ApiVersions"))
+            await second.call(API_VERSIONS, 0, request("ApiVersions"))
             async with await Peer.connect(one) as beyond:
                 assert await beyond.until_closed() == b""
 
 
-async def test_each_way_to_be_slow_has_a_line_of_its_own(
+async def test_timeout_of_a_frame_and_of_a_blocked_client_have_different_log_lines(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with served(None, limited(frame_seconds=0.3)) as server:
         async with await Peer.connect(only_listener(server)) as half:
             half.writer.write(b"\0\0")
             assert await half.until_closed() == b""
-        async with await Peer.connect(only_listener(server)) as mute:
-            await mute.ask(API_VERSIONS, 0, request("ApiVersions"))
-            (connection,) = server._processor.connections
-            connection.pause_writing()  # as asyncio does while the peer does not take its answers
-            assert await mute.until_closed() == b""
+        async with await Peer.connect(only_listener(server)) as blocked:
+            await blocked.call(API_VERSIONS, 0, request("ApiVersions"))
+            (transport,) = server._processor.transports
+            transport.pause_writing()  # as asyncio does while the peer does not read
+            assert await blocked.until_closed() == b""
     lines = [record.getMessage().rpartition(": ")[2] for record in caplog.records]
-    assert "the rest of a frame did not come in time" in lines
-    assert "it does not take its answers" in lines
+    assert "request not received completely within 0.3 s (frame_seconds)" in lines
+    assert "client did not read its responses within 0.3 s (frame_seconds)" in lines
 
 
 @pytest.mark.parametrize("size", [1001, 0x7FFFFFFF, -1, -0x80000000])
-async def test_a_length_is_checked_before_memory_is_taken(size: int) -> None:
+async def test_frame_length_is_checked_before_memory_is_allocated(size: int) -> None:
     async with served(None, limited(max_frame_bytes=1000)) as server:
         async with await Peer.connect(only_listener(server)) as peer:
             peer.writer.write(size.to_bytes(4, "big", signed=True))
@@ -155,7 +155,7 @@ async def test_a_length_is_checked_before_memory_is_taken(size: int) -> None:
         assert refused(server, "frame_size") == 1
 
 
-async def test_others_are_served_while_many_peers_are_silent_slow_or_broken() -> None:
+async def test_clients_are_served_while_200_peers_are_idle_slow_or_malformed() -> None:
     async with served(None, limited(frame_seconds=0.5, idle_seconds=0.5)) as server:
         listener = only_listener(server)
         peers = [await Peer.connect(listener) for _ in range(200)]
@@ -164,14 +164,14 @@ async def test_others_are_served_while_many_peers_are_silent_slow_or_broken() ->
         async with asyncio.timeout(3):
             for _ in range(20):
                 async with await Peer.connect(listener) as good:
-                    await good.ask(API_VERSIONS, 3, named())
+                    await good.call(API_VERSIONS, 3, named())
         await eventually(lambda: len(server.registry) == 0)
         for peer in peers:
             peer.writer.transport.abort()
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_random_and_mutated_frames_do_no_harm(
+async def test_random_and_mutated_frames_leave_no_connection_and_no_error(
     seed: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.ERROR)
@@ -180,9 +180,9 @@ async def test_random_and_mutated_frames_do_no_harm(
         listener = only_listener(server)
         async with await Peer.connect(listener) as model:
             good = [
-                model.talk.send(API_VERSIONS, 3, named())[1],
-                model.talk.send(METADATA, 9, request("Metadata"))[1],
-                model.talk.send(DESCRIBE_CLUSTER, 1, request("DescribeCluster"))[1],
+                model.encode(API_VERSIONS, 3, named()),
+                model.encode(METADATA, 9, request("Metadata")),
+                model.encode(DESCRIBE_CLUSTER, 1, request("DescribeCluster")),
             ]
         for _ in range(150):
             async with await Peer.connect(listener) as peer:
@@ -196,13 +196,13 @@ async def test_random_and_mutated_frames_do_no_harm(
                 peer.writer.write_eof()
                 await peer.until_closed()
         await eventually(lambda: len(server.registry) == 0)
-        assert not server._processor.connections
+        assert not server._processor.transports
         async with await Peer.connect(listener) as next_one:
-            assert (await next_one.ask(API_VERSIONS, 3, named())).error_code == 0
+            assert (await next_one.call(API_VERSIONS, 3, named())).error_code == 0
     assert [r for r in caplog.records if r.levelno >= logging.ERROR] == []
 
 
-def test_what_is_refused_is_logged_once_per_cause_and_interval(
+def test_refusals_are_logged_once_per_cause_and_interval(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     refusals = Refusals()
@@ -212,28 +212,30 @@ def test_what_is_refused_is_logged_once_per_cause_and_interval(
         caplog.clear()
         return found
 
-    cause = Cause("L", Reason.MALFORMED, "10.0.0.1")
+    cause = RefusalCause("L", RefusalReason.MALFORMED, "10.0.0.1")
     for second in range(10):
         refusals.note(cause, float(second), "closed %s", "10.0.0.1:5")
     assert lines() == ["listener L: closed 10.0.0.1:5"]
-    refusals.note(Cause("L", Reason.MALFORMED, "10.0.0.2"), 10.0, "closed %s", "10.0.0.2:5")
+    refusals.note(
+        RefusalCause("L", RefusalReason.MALFORMED, "10.0.0.2"), 10.0, "closed %s", "10.0.0.2:5"
+    )
     assert len(lines()) == 1, "another address is another cause"
     refusals.sweep(59.0)
     assert lines() == []
     refusals.sweep(60.0)
-    assert lines() == ["listener L: refused 10.0.0.1 9 more times (malformed) in the last minute"]
+    assert lines() == ["listener L: 9 more refusals for 10.0.0.1 within 60 s (malformed)"]
     refusals.note(cause, 61.0, "closed %s", "10.0.0.1:5")
     assert len(lines()) == 1
     for number in range(1000):
-        other = Cause("L", Reason.MALFORMED, f"10.0.1.{number}")
+        other = RefusalCause("L", RefusalReason.MALFORMED, f"10.0.1.{number}")
         refusals.note(other, 62.0, "closed %s", number)
     assert len(lines()) == 63
     refusals.flush()
-    assert lines() == ["refused 937 more peers in the last minute"]
-    assert refusals.counts["L", Reason.MALFORMED] == 1012
+    assert lines() == ["937 more refusals for other causes within 60 s"]
+    assert refusals.counts["L", RefusalReason.MALFORMED] == 1012
 
 
-async def test_a_request_of_many_megabytes_is_refused_unless_told_otherwise() -> None:
+async def test_request_of_2_mb_is_refused_by_default_and_accepted_with_a_larger_limit() -> None:
     async with served(None, ListenerConfig(name="L")) as server:
         async with await Peer.connect(only_listener(server)) as peer:
             peer.writer.write((2 * 1024 * 1024).to_bytes(4, "big"))
@@ -242,5 +244,5 @@ async def test_a_request_of_many_megabytes_is_refused_unless_told_otherwise() ->
     async with served(None, limited(max_frame_bytes=4 * 1024 * 1024)) as server:
         topic = request("Metadata").MetadataRequestTopic(name="t" * 20_000)
         async with await Peer.connect(only_listener(server)) as peer:
-            answer = await peer.ask(METADATA, 9, request("Metadata", topics=[topic] * 100))
+            answer = await peer.call(METADATA, 9, request("Metadata", topics=[topic] * 100))
             assert answer.controller_id == 1

@@ -1,4 +1,3 @@
-import asyncio
 import re
 import time
 
@@ -18,7 +17,7 @@ from tests.server.wire import (
 GAUGE = "kafka_server_socket_server_metrics_connections"
 
 
-async def test_511_4_a_connection_is_known_from_accept_on_and_filled_in_as_it_speaks() -> None:
+async def test_511_4_connection_is_registered_at_accept_and_updated_by_its_requests() -> None:
     async with served(ServerConfig(processor=3)) as server:
         listener = only_listener(server)
         began = time.time()
@@ -33,59 +32,59 @@ async def test_511_4_a_connection_is_known_from_accept_on_and_filled_in_as_it_sp
             assert (info.software_name, info.software_version) == ("unknown", "unknown")
             assert (info.client_id, info.last_request, info.requests) == (None, None, 0)
             assert began - 1 <= info.since <= time.time()
-            await peer.ask(API_VERSIONS, 3, named("tester", "1.0"))
-            await peer.ask(METADATA, 9, request("Metadata"))
-            await peer.ask(METADATA, 9, request("Metadata"))
-            await peer.ask(METADATA, 0, request("Metadata"))
+            await peer.call(API_VERSIONS, 3, named("tester", "1.0"))
+            await peer.call(METADATA, 9, request("Metadata"))
+            await peer.call(METADATA, 9, request("Metadata"))
+            await peer.call(METADATA, 0, request("Metadata"))
             assert (info.software_name, info.software_version) == ("tester", "1.0")
             assert (info.client_id, info.requests) == ("me", 4)
             assert info.since <= info.last_request <= time.time()
             assert info.api_versions == {(API_VERSIONS, 3), (METADATA, 9), (METADATA, 0)}
 
 
-async def test_511_4_closing_removes_it_however_it_closes() -> None:
+async def test_511_4_closed_connection_is_removed_whatever_closed_it() -> None:
     limits = ConnectionLimits(frame_seconds=0.1)
     async with served(None, ListenerConfig(name="L", limits=limits)) as server:
         listener = only_listener(server)
 
-        async def says_goodbye(peer: Peer) -> None:
+        async def closes(peer: Peer) -> None:
             peer.writer.close()
 
-        async def is_reset(peer: Peer) -> None:
+        async def resets(peer: Peer) -> None:
             peer.writer.transport.abort()
 
-        async def breaks_the_protocol(peer: Peer) -> None:
+        async def sends_an_invalid_length(peer: Peer) -> None:
             peer.writer.write(b"\xff" * 100)
 
         async def half_closes(peer: Peer) -> None:
             peer.writer.write_eof()
 
-        async def stalls(peer: Peer) -> None:
+        async def sends_half_a_frame(peer: Peer) -> None:
             peer.writer.write(b"\0\0")
 
-        async def sends_the_unsupported(peer: Peer) -> None:
+        async def sends_an_unsupported_request(peer: Peer) -> None:
             peer.send(17, 1, request("SaslHandshake"))
 
         for ending in (
-            says_goodbye,
-            is_reset,
-            breaks_the_protocol,
+            closes,
+            resets,
+            sends_an_invalid_length,
             half_closes,
-            stalls,
-            sends_the_unsupported,
+            sends_half_a_frame,
+            sends_an_unsupported_request,
         ):
             async with await Peer.connect(listener) as peer:
-                await peer.ask(API_VERSIONS, 3, named())
+                await peer.call(API_VERSIONS, 3, named())
                 assert len(server.registry) == 1
                 await ending(peer)
                 await eventually(lambda: len(server.registry) == 0)
         assert not server.registry.by_address
         assert not server.registry.by_listener
         assert not server.registry.gauge.counts
-        assert not server._processor.connections
+        assert not server._processor.transports
 
 
-async def test_511_6_the_gauge_has_every_open_connection_and_moves_with_its_name() -> None:
+async def test_511_6_gauge_counts_every_open_connection_under_its_latest_name() -> None:
     async with served(ServerConfig(processor=2)) as server:
         listener = only_listener(server)
 
@@ -102,17 +101,17 @@ async def test_511_6_the_gauge_has_every_open_connection_and_moves_with_its_name
         first, second = await Peer.connect(listener), await Peer.connect(listener)
         async with first, second:
             await eventually(lambda: count("unknown", "unknown") == 2)
-            await first.ask(API_VERSIONS, 3, named("a", "1"))
+            await first.call(API_VERSIONS, 3, named("a", "1"))
             assert (count("unknown", "unknown"), count("a", "1")) == (1, 1)
-            await first.ask(API_VERSIONS, 3, named("b", "2"))
+            await first.call(API_VERSIONS, 3, named("b", "2"))
             assert (count("a", "1"), count("b", "2")) == (None, 1)
-            await second.ask(API_VERSIONS, 3, named("b", "2"))
+            await second.call(API_VERSIONS, 3, named("b", "2"))
             assert (count("unknown", "unknown"), count("b", "2")) == (None, 2)
         await eventually(lambda: count("b", "2") is None)
         assert not re.search(rb"\n%s\{" % GAUGE.encode(), server.metrics.text())
 
 
-async def test_511_6_the_gauge_can_have_another_name() -> None:
+async def test_511_6_name_of_the_gauge_is_configurable() -> None:
     async with (
         served(ServerConfig(connections_gauge="my_connections")) as server,
         await Peer.connect(only_listener(server)),
@@ -121,13 +120,13 @@ async def test_511_6_the_gauge_can_have_another_name() -> None:
         assert GAUGE.encode() not in server.metrics.text()
 
 
-async def test_511_7_a_flood_of_names_over_the_wire_is_bounded_and_adds_up() -> None:
+async def test_511_7_invented_names_are_bounded_and_the_total_adds_up() -> None:
     async with served(ServerConfig(max_software=10)) as server:
         listener = only_listener(server)
         peers = [await Peer.connect(listener) for _ in range(40)]
         for number, peer in enumerate(peers):
             for change in range(3):
-                await peer.ask(API_VERSIONS, 3, named(f"n{number}", f"{change}"))
+                await peer.call(API_VERSIONS, 3, named(f"n{number}", f"{change}"))
         counts = server.registry.gauge.counts
         assert sum(counts.values()) == 40
         assert len(counts) == 11
@@ -141,17 +140,17 @@ async def test_511_7_a_flood_of_names_over_the_wire_is_bounded_and_adds_up() -> 
         await eventually(lambda: not server.registry.gauge.counts)
 
 
-async def test_what_a_client_chooses_is_kept_in_part_only() -> None:
+async def test_long_client_id_is_truncated_in_the_registry() -> None:
     async with (
         served() as server,
         await Peer.connect(only_listener(server), client_id="x" * 30_000) as peer,
     ):
-        await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+        await peer.call(API_VERSIONS, 0, request("ApiVersions"))
         (info,) = server.registry
         assert info.client_id == "x" * 256
 
 
-async def test_versions_nobody_knows_do_not_fill_registry_or_metrics() -> None:
+async def test_unknown_api_versions_are_not_stored_in_registry_or_metrics() -> None:
     async with served() as server, await Peer.connect(only_listener(server)) as peer:
         for version in range(100, 400):
             peer.writer.write(
@@ -160,7 +159,7 @@ async def test_versions_nobody_knows_do_not_fill_registry_or_metrics() -> None:
                 + version.to_bytes(2, "big")
                 + b"\0\0\0\1\xff\xff"
             )
-            await peer.frame()
+            await peer.next_frame()
         (info,) = server.registry
         assert info.requests == 300
         assert info.api_versions == frozenset()
@@ -168,7 +167,7 @@ async def test_versions_nobody_knows_do_not_fill_registry_or_metrics() -> None:
         assert metric(server, "rollcall_requests_total", **labels) == 300
 
 
-async def test_ids_are_never_the_same() -> None:
+async def test_connection_ids_are_unique() -> None:
     async with served() as server:
         seen = set()
         for _ in range(20):
@@ -177,4 +176,3 @@ async def test_ids_are_never_the_same() -> None:
                 seen.update(info.id for info in server.registry)
             await eventually(lambda: len(server.registry) == 0)
         assert len(seen) == 20
-        await asyncio.sleep(0)

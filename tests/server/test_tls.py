@@ -17,7 +17,7 @@ from rollcall.server import (
     SecurityProtocol,
     TlsConfig,
 )
-from tests.server.test_authentication import PASSWORD, log_in
+from tests.server.test_authentication import PASSWORD, log_in_alice
 from tests.server.wire import (
     API_VERSIONS,
     DESCRIBE_CLUSTER,
@@ -37,9 +37,9 @@ AUTHORITY = trustme.CA()
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("tls")
+    directory = tmp_path_factory.mktemp("tls")
     certificate = AUTHORITY.issue_cert("127.0.0.1")
-    paths = {name: folder / f"{name}.pem" for name in ("certificate", "key", "authorities")}
+    paths = {name: directory / f"{name}.pem" for name in ("certificate", "key", "authorities")}
     paths["certificate"].write_bytes(b"".join(c.bytes() for c in certificate.cert_chain_pems))
     certificate.private_key_pem.write_to_path(str(paths["key"]))
     AUTHORITY.cert_pem.write_to_path(str(paths["authorities"]))
@@ -61,19 +61,19 @@ def client_context(certificate: trustme.LeafCert | None = None) -> ssl.SSLContex
     return context
 
 
-async def test_requests_are_answered_over_tls(files: dict[str, Path]) -> None:
+async def test_requests_are_served_over_tls(files: dict[str, Path]) -> None:
     async with (
         served(None, tls_listener(files)) as server,
         await Peer.connect(only_listener(server), ssl=client_context()) as peer,
     ):
-        await peer.ask(API_VERSIONS, 3, named())
-        whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
-        assert whom.cluster_id == "User:ANONYMOUS"
+        await peer.call(API_VERSIONS, 3, named())
+        described = await peer.call(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+        assert described.cluster_id == "User:ANONYMOUS"
         (info,) = server.registry
         assert info.security_protocol == "SSL"
 
 
-async def test_large_requests_and_answers_fit_through_tls(files: dict[str, Path]) -> None:
+async def test_requests_and_responses_of_1_mb_are_served_over_tls(files: dict[str, Path]) -> None:
     topic = request("Metadata").MetadataRequestTopic(name="t" * 1000)
     broker = response("Metadata").MetadataResponseBroker(host="h" * 1000)
 
@@ -86,12 +86,12 @@ async def test_large_requests_and_answers_fit_through_tls(files: dict[str, Path]
         await Peer.connect(only_listener(server), ssl=client_context()) as peer,
     ):
         for _ in range(3):
-            answer = await peer.ask(METADATA, 9, request("Metadata", topics=[topic] * 1000))
-            assert len(answer.brokers) == 1000
+            received = await peer.call(METADATA, 9, request("Metadata", topics=[topic] * 1000))
+            assert len(received.brokers) == 1000
 
 
 @pytest.mark.parametrize("wanted", [ClientAuth.REQUESTED, ClientAuth.REQUIRED])
-async def test_the_principal_is_the_distinguished_name(
+async def test_principal_is_the_distinguished_name_of_the_client_certificate(
     files: dict[str, Path], wanted: ClientAuth
 ) -> None:
     certificate = AUTHORITY.issue_cert(
@@ -100,50 +100,52 @@ async def test_the_principal_is_the_distinguished_name(
     async with served(None, tls_listener(files, wanted)) as server:
         context = client_context(certificate)
         async with await Peer.connect(only_listener(server), ssl=context) as peer:
-            whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
-    assert whom.cluster_id == "User:OU=data\\, and more,O=Example"
+            described = await peer.call(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+    assert described.cluster_id == "User:OU=data\\, and more,O=Example"
 
 
-async def test_a_requested_certificate_may_be_missing(files: dict[str, Path]) -> None:
+async def test_client_without_a_requested_certificate_is_anonymous(files: dict[str, Path]) -> None:
     async with (
         served(None, tls_listener(files, ClientAuth.REQUESTED)) as server,
         await Peer.connect(only_listener(server), ssl=client_context()) as peer,
     ):
-        whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
-    assert whom.cluster_id == "User:ANONYMOUS"
+        described = await peer.call(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+    assert described.cluster_id == "User:ANONYMOUS"
 
 
-@pytest.mark.parametrize("stranger", [False, True])
-async def test_35_5_client_authentication_hides_api_versions(
-    files: dict[str, Path], stranger: bool
+@pytest.mark.parametrize("untrusted", [False, True])
+async def test_35_5_required_client_certificate_hides_api_versions(
+    files: dict[str, Path], untrusted: bool
 ) -> None:
-    certificate = trustme.CA().issue_cert("client.example") if stranger else None
+    certificate = trustme.CA().issue_cert("client.example") if untrusted else None
     async with served(None, tls_listener(files, ClientAuth.REQUIRED)) as server:
         with pytest.raises((ssl.SSLError, ConnectionError, AssertionError)):
             async with await Peer.connect(
                 only_listener(server), ssl=client_context(certificate)
             ) as peer:
-                await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
+                await peer.call(API_VERSIONS, 0, request("ApiVersions"))
         labels = {"listener": "TLS", "reason": "tls_failed"}
         await eventually(lambda: metric(server, "rollcall_refused_total", **labels) == 1)
         assert metric(server, "rollcall_requests_total", listener="TLS") is None
 
 
-async def test_35_5_on_a_tls_port_nothing_is_answered_without_tls(
+async def test_35_5_tls_listener_does_not_respond_without_tls(
     files: dict[str, Path], caplog: pytest.LogCaptureFixture
 ) -> None:
     async with served(None, tls_listener(files)) as server:
         for _ in range(3):
             async with await Peer.connect(only_listener(server)) as peer:
                 peer.send(API_VERSIONS, 0, request("ApiVersions"))
-                answer = await peer.until_closed()
-                assert b"\0\x12" not in answer
+                received = await peer.until_closed()
+                assert b"\0\x12" not in received
         lines = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
     assert len(lines) == 1
-    assert "the first bytes are no TLS" in lines[0]
+    assert "first bytes are not TLS" in lines[0]
 
 
-async def test_511_4_a_tls_peer_is_in_the_registry_from_accept_on(files: dict[str, Path]) -> None:
+async def test_511_4_connection_is_registered_before_its_tls_handshake(
+    files: dict[str, Path],
+) -> None:
     config = tls_listener(files, limits=ConnectionLimits(handshake_seconds=0.3))
     async with served(None, config) as server:
         async with await Peer.connect(only_listener(server)) as peer:
@@ -155,14 +157,14 @@ async def test_511_4_a_tls_peer_is_in_the_registry_from_accept_on(files: dict[st
 
 
 @pytest.mark.parametrize(
-    ("first_bytes", "said"),
+    ("first_bytes", "hint"),
     [
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "begin a TLS handshake"),
         (b"GET /metrics HTTP/1.1\r\n\r\n", "these bytes are an HTTP request"),
     ],
 )
-async def test_tls_and_http_on_a_plaintext_port_get_one_line_with_a_hint(
-    first_bytes: bytes, said: str, caplog: pytest.LogCaptureFixture
+async def test_tls_and_http_on_a_plaintext_listener_are_logged_once_with_a_hint(
+    first_bytes: bytes, hint: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with served() as server:
         for _ in range(3):
@@ -171,10 +173,10 @@ async def test_tls_and_http_on_a_plaintext_port_get_one_line_with_a_hint(
                 assert await peer.until_closed() == b""
         lines = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
     assert len(lines) == 1
-    assert said in lines[0]
+    assert hint in lines[0]
 
 
-async def test_the_hint_is_told_also_when_that_peer_has_sent_other_nonsense_before(
+async def test_each_kind_of_invalid_first_bytes_of_a_peer_is_logged_with_its_hint(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with served() as server:
@@ -188,7 +190,7 @@ async def test_the_hint_is_told_also_when_that_peer_has_sent_other_nonsense_befo
     assert "begin a TLS handshake" in lines[2]
 
 
-async def test_sasl_over_tls(files: dict[str, Path]) -> None:
+async def test_client_authenticates_with_sasl_over_tls(files: dict[str, Path]) -> None:
     config = tls_listener(
         files,
         security_protocol=SecurityProtocol.SASL_SSL,
@@ -198,21 +200,21 @@ async def test_sasl_over_tls(files: dict[str, Path]) -> None:
         served(None, config) as server,
         await Peer.connect(only_listener(server), ssl=client_context()) as peer,
     ):
-        before = await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
-        await log_in(peer, "SCRAM-SHA-512")
-        whom = await peer.ask(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
-        assert await peer.ask(API_VERSIONS, 0, request("ApiVersions")) == before
-    assert whom.cluster_id == "User:alice"
+        before = await peer.call(API_VERSIONS, 0, request("ApiVersions"))
+        await log_in_alice(peer, "SCRAM-SHA-512")
+        described = await peer.call(DESCRIBE_CLUSTER, 0, request("DescribeCluster"))
+        assert await peer.call(API_VERSIONS, 0, request("ApiVersions")) == before
+    assert described.cluster_id == "User:alice"
 
 
-async def test_tls_cut_into_single_bytes_is_still_tls(files: dict[str, Path]) -> None:
+async def test_tls_records_received_byte_by_byte_are_decrypted(files: dict[str, Path]) -> None:
     async with served(None, tls_listener(files)) as server:
         port = only_listener(server).port
 
         def slow_client() -> bytes:
             incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
             tls = client_context().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
-            with socket.create_connection(("127.0.0.1", port), timeout=5) as plain:
+            with socket.create_connection(("127.0.0.1", port), timeout=60) as plain:
                 plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
                 def until(step):
@@ -231,11 +233,11 @@ async def test_tls_cut_into_single_bytes_is_still_tls(files: dict[str, Path]) ->
                 tls.write(b"\0\0\0\x0a\0\x12\0\0\0\0\0\1\xff\xff")
                 return until(lambda: tls.read(1000))
 
-        answer = await asyncio.to_thread(slow_client)
-    assert answer[4:10] == b"\0\0\0\1\0\0"
+        received = await asyncio.to_thread(slow_client)
+    assert received[4:10] == b"\0\0\0\1\0\0"
 
 
-def test_tls_files_that_do_not_fit_are_refused_with_a_hint(
+def test_invalid_certificate_file_is_rejected_with_a_hint(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
     from rollcall.server.tls import tls_context
@@ -247,7 +249,7 @@ def test_tls_files_that_do_not_fit_are_refused_with_a_hint(
     assert "PEM" in str(raised.value.hint)
 
 
-def test_a_key_with_a_passphrase_is_refused_and_nobody_is_asked_for_it(
+def test_key_with_a_passphrase_is_rejected_without_a_prompt(
     files: dict[str, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     from cryptography.hazmat.primitives import serialization as pem
@@ -267,15 +269,17 @@ def test_a_key_with_a_passphrase_is_refused_and_nobody_is_asked_for_it(
     assert capfd.readouterr() == ("", "")
 
 
-async def test_who_says_goodbye_hears_the_same_and_need_not_wait(files: dict[str, Path]) -> None:
+async def test_close_notify_gets_a_close_notify_back(
+    files: dict[str, Path],
+) -> None:
     async with (
         served(None, tls_listener(files)) as server,
         await Peer.connect(
-            only_listener(server), ssl=client_context(), ssl_shutdown_timeout=10
+            only_listener(server), ssl=client_context(), ssl_shutdown_timeout=120
         ) as peer,
     ):
-        await peer.ask(API_VERSIONS, 0, request("ApiVersions"))
-        async with asyncio.timeout(2):
+        await peer.call(API_VERSIONS, 0, request("ApiVersions"))
+        async with asyncio.timeout(60):  # half of the client's own timeout
             peer.writer.close()
             await peer.writer.wait_closed()
         await eventually(lambda: len(server.registry) == 0)

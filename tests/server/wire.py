@@ -1,4 +1,4 @@
-"""A server with a made-up API or two, and a peer that speaks to it in bytes."""
+"""Test server with two APIs, and a test client that sends and receives raw bytes."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -23,7 +23,7 @@ SASL_HANDSHAKE = 17
 SASL_AUTHENTICATE = 36
 METADATA = 3
 DESCRIBE_CLUSTER = 60
-PATIENCE = 5.0
+TIMEOUT_SECONDS = 60.0
 
 
 def request(name: str, **fields: Any) -> Message:
@@ -31,6 +31,7 @@ def request(name: str, **fields: Any) -> Message:
 
 
 def named(name: str = "tester", version: str = "1.0") -> Message:
+    """An ApiVersions request that reports client software."""
     return request("ApiVersions", client_software_name=name, client_software_version=version)
 
 
@@ -39,7 +40,7 @@ def response(name: str, **fields: Any) -> Message:
 
 
 def metadata(context: RequestContext) -> Message:
-    """A cluster of one: whoever was asked."""
+    """Handler: a cluster with this listener as its only broker."""
     broker = response("Metadata").MetadataResponseBroker(
         node_id=1, host=context.listener.advertised_host, port=context.listener.advertised_port
     )
@@ -47,6 +48,7 @@ def metadata(context: RequestContext) -> Message:
 
 
 def describe_cluster(context: RequestContext) -> Message:
+    """Handler: the principal as the cluster id."""
     return response("DescribeCluster", cluster_id=context.principal)
 
 
@@ -59,7 +61,7 @@ async def served(
     *listeners: ListenerConfig,
     handlers: Mapping[int, Handler] = HANDLERS,
 ) -> AsyncIterator[SocketServer]:
-    """A server with its listeners open, PLAINTEXT if none is named; stopped at the end."""
+    """A server with open listeners (default: one named PLAINTEXT), stopped at the end."""
     server = SocketServer(config)
     try:
         for listener in listeners or (ListenerConfig(name="PLAINTEXT"),):
@@ -76,12 +78,12 @@ def only_listener(server: SocketServer) -> Listener:
 
 @dataclass
 class Peer:
-    """The other end of a connection."""
+    """The client's end of a connection."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
-    talk: ClientConversation
-    answers: list[Response] = field(default_factory=list)
+    conversation: ClientConversation
+    responses: list[Response] = field(default_factory=list)
 
     @classmethod
     async def connect(
@@ -97,42 +99,47 @@ class Peer:
     async def __aexit__(self, *_: object) -> None:
         self.writer.transport.abort()
 
-    def send(self, api_key: int, version: int, body: Message) -> None:
-        self.writer.write(self.talk.send(api_key, version, body)[1])
+    def encode(self, api_key: int, version: int, body: Message) -> bytes:
+        """The frame of a request, to be written by the caller."""
+        return self.conversation.send(api_key, version, body)[1]
 
-    async def next_answer(self) -> Response:
-        async with asyncio.timeout(PATIENCE):
-            while not self.answers:
+    def send(self, api_key: int, version: int, body: Message) -> None:
+        self.writer.write(self.encode(api_key, version, body))
+
+    async def next_response(self) -> Response:
+        async with asyncio.timeout(TIMEOUT_SECONDS):
+            while not self.responses:
                 data = await self.reader.read(65536)
                 assert data, "the server closed the connection"
-                self.answers += self.talk.receive(data)
-        return self.answers.pop(0)
+                self.responses += self.conversation.receive(data)
+        return self.responses.pop(0)
 
-    async def ask(self, api_key: int, version: int, body: Message) -> Message:
+    async def call(self, api_key: int, version: int, body: Message) -> Message:
+        """Send a request and return the response."""
         self.send(api_key, version, body)
-        answer = await self.next_answer()
-        assert answer.message is not None
-        return answer.message
+        received = await self.next_response()
+        assert received.message is not None
+        return received.message
 
-    async def frame(self) -> bytes:
-        """The next frame as it came, without its length."""
-        async with asyncio.timeout(PATIENCE):
+    async def next_frame(self) -> bytes:
+        """The next frame as received, without its length."""
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             size = int.from_bytes(await self.reader.readexactly(4), "big")
             return await self.reader.readexactly(size)
 
     async def until_closed(self) -> bytes:
-        """What still came before the server closed."""
-        async with asyncio.timeout(PATIENCE):
+        """The bytes received until the server closed the connection."""
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             try:
                 return await self.reader.read()
             except ConnectionError:
                 return b""
 
 
-async def eventually(condition: Callable[[], object], seconds: float = PATIENCE) -> None:
-    """Wait, with a bound, for what another task is about to do."""
+async def eventually(condition: Callable[[], object], seconds: float = TIMEOUT_SECONDS) -> None:
+    """Wait until a condition holds."""
     async with asyncio.timeout(seconds):
-        while not condition():  # noqa: ASYNC110 - nobody tells a peer what the server did
+        while not condition():  # noqa: ASYNC110 - the server has no event to wait for
             await asyncio.sleep(0.005)
 
 
