@@ -1,7 +1,7 @@
-"""The lines that are made have the shape of lines that real brokers wrote.
+"""Generated lines have the same structure as lines of real brokers.
 
-Shape is every name in its order, down to the innermost; values, and how many there are of a
-thing, may differ. Real lines of nine releases are in tests/data/logs.
+Structure is the nesting and order of all field names; values and lengths of lists may differ. Real
+lines of nine releases are in tests/data/logs.
 """
 
 import gzip
@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from rollcall.catalog import Release, api_names, listed
-from rollcall.loggen.bodies import MARKS, Neighbour, Situation
-from rollcall.loggen.frames import template
+from rollcall.loggen.bodies import PLACEHOLDERS, BodyContext, BrokerEndpoint
 from rollcall.loggen.layouts import known_layouts
+from rollcall.loggen.templates import template
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"
 RELEASES = ("0.8.2.2", "0.10.0.1", "0.11.0.3", "1.0.2", "2.5.1", "2.8.2", "3.9.0", "3.9.1", "4.3.0")
-MADE = {message.split()[0] for message in known_layouts()}
+GENERATED = {message.split()[0] for message in known_layouts()}
 TEXT = re.compile(
     r"RequestHeader\(apiKey=(?P<name>\w+), apiVersion=(?P<version>\d+), clientId=[\w-]*, "
     r"correlationId=\d+\) -- (?P<request>\{.*\}),response:(?P<response>\{.*\}) from connection"
@@ -32,7 +32,7 @@ NUMBERED = re.compile(
 
 
 def messages(release: str) -> Iterator[tuple[int, int, str]]:
-    """Key, version, and the text from the first body to the last, of real lines."""
+    """API key, version and bodies of the lines of a real broker."""
     text = gzip.decompress((LOGS / f"{release}.log.gz").read_bytes()).decode()
     for line in text.split("\n"):
         _, found, rest = line.partition(" Completed request:")
@@ -41,7 +41,7 @@ def messages(release: str) -> Iterator[tuple[int, int, str]]:
         if rest.startswith('{"'):
             yield from _json_message(rest)
         elif ") -- {x}" in rest:
-            continue  # a client id that looks like the rest of a header
+            continue  # a client id that contains the rest of a header
         elif match := (TEXT.match(rest) or NUMBERED.match(rest)):
             key = match["name"]
             number = int(key) if key.isdecimal() else api_names()[key]
@@ -49,35 +49,35 @@ def messages(release: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _json_message(rest: str) -> Iterator[tuple[int, int, str]]:
-    said = json.loads(rest.removesuffix(" (kafka.request.logger)"))
-    header = said["requestHeader"]
-    if not said["isForwarded"]:
-        said["request"].pop("cordonedLogDirs", None)  # tagged: there when it is not empty
-        bodies = json.dumps({"request": said["request"], "response": said["response"]})
+    line = json.loads(rest.removesuffix(" (kafka.request.logger)"))
+    header = line["requestHeader"]
+    if not line["isForwarded"]:
+        line["request"].pop("cordonedLogDirs", None)  # a tagged field, present if not empty
+        bodies = json.dumps({"request": line["request"], "response": line["response"]})
         yield header["requestApiKey"], header["requestApiVersion"], bodies
 
 
-def made(release: str, key: int, version: int) -> str:
+def generated(release: str, key: int, version: int) -> str:
     found = template(
         key,
-        Situation(
+        BodyContext(
             release=Release.parse(release),
             version=version,
             as_json=Release.parse(release) >= Release((2, 8)),
             topics=[("orders", "5a3LYtGYQtGAB5K8RXAsZw")],
             partitions=1,
-            brokers=[Neighbour(1, "127.0.0.1", 9092, "r1")],
-            too_new=key == 18 and not listed(release, key, version),
+            brokers=[BrokerEndpoint(1, "127.0.0.1", 9092, "r1")],
+            unsupported=key == 18 and not listed(release, key, version),
         ),
     )
-    text = re.sub(f"[{MARKS}]", "1", found.after)
+    text = re.sub(f"[{PLACEHOLDERS}]", "1", found.after)
     if '"request":' in text:
         return "{" + text[text.index('"request":') :] + "}"
     return text[text.index("{") :]
 
 
 def shape(value: Any) -> Any:
-    """Names and nesting; of a list, the first entry."""
+    """Names and nesting; of a list, its first entry."""
     if isinstance(value, dict):
         return [(name, shape(inner)) for name, inner in value.items()]
     if isinstance(value, list):
@@ -86,7 +86,7 @@ def shape(value: Any) -> Any:
 
 
 def same_shape(ours: Any, real: Any) -> bool:
-    """An empty list or a null, on either side, has the shape of anything."""
+    """Whether two structures are equal; an empty list or null on either side matches anything."""
     if ours in (None, []) or real in (None, []):
         return True
     if isinstance(ours, tuple):
@@ -97,13 +97,13 @@ def same_shape(ours: Any, real: Any) -> bool:
 
 
 def text_shape(body: str) -> Any:
-    """The shape of a request and its response as text."""
+    """The structure of a request and its response in text form."""
     request, _, response = body.partition(",response:")
     return shape({"request": _read(request, 0)[0], "response": _read(response, 0)[0]})
 
 
 def _read(text: str, at: int) -> tuple[Any, int]:
-    """A value of a text body, and where it ends; these lines hold no odd strings."""
+    """A value of a text body and its end; these lines have no quotes or escapes."""
     if text[at : at + 1] == "{":
         return _read_struct(text, at + 1)
     if text[at : at + 1] == "[":
@@ -132,29 +132,29 @@ def _read_list(text: str, at: int) -> tuple[list[Any], int]:
 
 
 def known(release: str) -> list[tuple[int, int, str]]:
-    names = {number: name for name, number in api_names().items() if name in MADE}
-    return [it for it in messages(release) if it[0] in names]
+    names = {number: name for name, number in api_names().items() if name in GENERATED}
+    return [message for message in messages(release) if message[0] in names]
 
 
 @pytest.mark.parametrize("release", RELEASES[5:])
-def test_json_bodies_have_the_names_of_real_ones(release: str) -> None:
+def test_json_bodies_have_the_field_names_of_real_lines(release: str) -> None:
     compared = set()
     for key, version, real in known(release):
         if '"errorCode": 42' in real:
-            continue  # a name that the broker refused: no client of the fleet has one
-        ours = shape(json.loads(made(release, key, version)))
+            continue  # a software name that the broker rejected: no client of the fleet has one
+        ours = shape(json.loads(generated(release, key, version)))
         assert same_shape(ours, shape(json.loads(real))), (key, version, real)
         compared.add((key, version))
     assert len(compared) > 25
 
 
 @pytest.mark.parametrize("release", RELEASES[1:5])
-def test_text_bodies_have_the_names_of_real_ones(release: str) -> None:
+def test_text_bodies_have_the_field_names_of_real_lines(release: str) -> None:
     compared = set()
     for key, version, real in known(release):
         if key == 1 and release == "0.10.0.1":
             continue  # printed as Name: FetchRequest
-        ours = text_shape(made(release, key, version))
+        ours = text_shape(generated(release, key, version))
         assert same_shape(ours, text_shape(real)), (key, version, ours, real)
         compared.add((key, version))
     assert len(compared) > 15

@@ -1,4 +1,4 @@
-"""What clients of the fleet send: their own versions, lowered to what a broker has."""
+"""Scripts: the versions of the client, lowered to those of the broker."""
 
 import pytest
 
@@ -9,80 +9,86 @@ from rollcall.loggen.fleet import (
     Client,
     make_fleet,
 )
-from rollcall.loggen.scripts import Step, script_for
+from rollcall.loggen.scripts import RequestStep, script_for
 
 FLEET = make_fleet(seed=7, form="mixed", brokers=4)
-ALL_RELEASES = [Release.parse(each) for releases in RELEASES.values() for each in releases]
+ALL_RELEASES = [Release.parse(release) for releases in RELEASES.values() for release in releases]
 API_VERSIONS, FETCH, PRODUCE = 18, 1, 0
 
 
-def clients(**wanted: object) -> list[Client]:
+def clients(**fields: object) -> list[Client]:
     return [
         client
         for client in FLEET.clients
-        if all(getattr(client, name) == value for name, value in wanted.items())
+        if all(getattr(client, name) == value for name, value in fields.items())
     ]
 
 
 @pytest.mark.parametrize("release", ALL_RELEASES, ids=str)
-def test_nothing_is_logged_that_the_broker_would_have_refused(release: Release) -> None:
+def test_scripts_contain_only_versions_that_the_broker_accepts(release: Release) -> None:
     for client in FLEET.clients:
         if client.role in ("controller", "forwarded"):
             continue
         for step in script_for(client, release).steps:
-            assert step.too_new or accepts(release, step.key, step.version), (client, step)
+            assert step.unsupported or accepts(release, step.key, step.version), (client, step)
 
 
-def test_a_library_uses_the_lower_of_its_own_and_the_brokers_version() -> None:
+def test_client_uses_the_highest_common_version() -> None:
     [java, *_] = clients(library="apache-kafka-java", library_version="2.8", role="consumer")
-    fetched = {
+    fetch_versions = {
         str(release): {
             step.version for step in script_for(java, release).steps if step.key == FETCH
         }
         for release in ALL_RELEASES
     }
-    assert fetched["0.8.0"] == {0}
-    assert fetched["2.5.1"] == {11}
-    assert fetched["4.3.0"] == {12}
+    assert fetch_versions["0.8.0"] == {0}
+    assert fetch_versions["2.5.1"] == {11}
+    assert fetch_versions["4.3.0"] == {12}
 
 
-def test_a_pinned_client_neither_asks_nor_tells_a_name() -> None:
+def test_pinned_client_sends_no_api_versions_and_no_name() -> None:
     for client in FLEET.clients:
-        if client.pin is not None:
+        if client.pinned_release is not None:
             script = script_for(client, Release.parse("3.9.1"))
             assert script.named_from is None
             assert all(step.key != API_VERSIONS for step in script.steps)
-            spoken = listed_ranges(client.pin)
-            assert all(step.version <= spoken[step.key].high for step in script.steps)
+            pinned = listed_ranges(client.pinned_release)
+            assert all(step.version <= pinned[step.key].high for step in script.steps)
 
 
-def test_who_asks_with_a_version_that_is_too_new_asks_again() -> None:
+def test_client_repeats_an_unsupported_api_versions_request() -> None:
     [client, *_] = clients(library="kafka-python", library_version="3.0.12", protocol="PLAINTEXT")
-    asks = script_for(client, Release.parse("2.5.1")).opening[:2]
-    assert asks == (Step(API_VERSIONS, 4, too_new=True), Step(API_VERSIONS, 3))
-    asks = script_for(client, Release.parse("1.0.2")).opening[:2]
-    assert asks == (Step(API_VERSIONS, 4, too_new=True), Step(API_VERSIONS, 0))
+    handshake = script_for(client, Release.parse("2.5.1")).opening[:2]
+    assert handshake == (
+        RequestStep(API_VERSIONS, 4, unsupported=True),
+        RequestStep(API_VERSIONS, 3),
+    )
+    handshake = script_for(client, Release.parse("1.0.2")).opening[:2]
+    assert handshake == (
+        RequestStep(API_VERSIONS, 4, unsupported=True),
+        RequestStep(API_VERSIONS, 0),
+    )
 
 
-def test_a_name_is_on_the_lines_after_it_was_told_and_from_2_5_on() -> None:
+def test_lines_have_the_software_name_from_2_5_on() -> None:
     [java, *_] = clients(library="apache-kafka-java", library_version="3.6", protocol="SSL")
     assert script_for(java, Release.parse("2.4.1")).named_from is None
     assert script_for(java, Release.parse("3.9.1")).named_from == 1
 
 
-def test_on_a_sasl_listener_librdkafka_has_told_its_name_before_the_first_line() -> None:
+def test_librdkafka_sends_its_name_before_sasl_and_thus_before_the_first_line() -> None:
     [client, *_] = clients(library="librdkafka", library_version="2.16.0", protocol="SASL_SSL")
     script = script_for(client, Release.parse("3.9.1"))
     assert script.named_from == 0
     assert all(step.key != API_VERSIONS for step in script.steps)
 
 
-def test_each_kind_of_trouble_has_its_client() -> None:
+def test_each_kind_of_problem_has_a_client() -> None:
     found = {client.behaviour: client for client in FLEET.clients if client.behaviour}
     assert found.keys() == set(MISBEHAVING)
     release = Release.parse("3.9.1")
     flood = script_for(found["Metadata flood"], release)
     assert {step.key for step in flood.cycle} == {3}
     assert all(step.error for step in script_for(found["errors and throttling"], release).cycle)
-    assert found["reconnect storm"].lasts == 3
-    assert found["asks once and leaves"].lasts == 1
+    assert found["reconnect storm"].connection_requests == 3
+    assert found["single-request connections"].connection_requests == 1

@@ -1,4 +1,4 @@
-"""From a layout to the text of a body, with marks where a value varies from line to line."""
+"""A layout to the text of a body, with placeholders for values that vary from line to line."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any
 from rollcall.catalog import Mode, Release, listed_ranges, release_line
 from rollcall.loggen.layouts import Field, layout_of
 
-# One character each, which no other part of a body holds; Spark puts the value in its place.
-MARKS = "\x01\x02\x03\x04\x05\x06\x07"
-OFFSET, SIZE, GROUP, MEMBER, NAME, VERSION, PEER = tuple(MARKS)
+# One control character each, which does not occur elsewhere in a body.
+PLACEHOLDERS = "\x01\x02\x03\x04\x05\x06\x07"
+OFFSET, SIZE, GROUP, MEMBER, NAME, VERSION, PEER = tuple(PLACEHOLDERS)
 
-STRUCTS_NAMED = Release((2, 0))
-"""From here on text prints where records are, before it printed the records."""
+RECORDS_NOT_PRINTED = Release((2, 0))
+"""From this release on, text bodies print the location of records instead of the records."""
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
-    """A broker as its neighbours tell of it."""
+class BrokerEndpoint:
+    """A broker as Metadata responses list it."""
 
     id: int
     host: str
@@ -30,138 +30,139 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
-    """All that decides the text of a body, but for what varies from line to line."""
+class BodyContext:
+    """What determines the text of a body, except values that vary from line to line."""
 
     release: Release
     version: int
     as_json: bool
     topics: Sequence[tuple[str, str]]
-    """Name and id."""
+    """Name and id of each topic."""
     partitions: int
-    brokers: Sequence[Neighbour]
+    brokers: Sequence[BrokerEndpoint]
     replica: bool = False
     error: int = 0
     throttle: int = 0
-    asked: int | None = None
-    """How many topics Metadata asks for; all that it is told when None."""
-    too_new: bool = False
-    """ApiVersions in a version that the broker does not know."""
+    topics_requested: int | None = None
+    """Topics in a Metadata request; None for all topics of the response."""
+    unsupported: bool = False
+    """An ApiVersions request in a version that the broker does not support."""
 
 
-def body(message: str, situation: Situation) -> str:
-    """A body such as that of `Fetch request`."""
-    layout = layout_of(message, situation.release)
-    return _Writer(situation, flexible=situation.version >= layout.flexible).struct(layout.fields)
+def body(message: str, context: BodyContext) -> str:
+    """The body of a message such as `Fetch request`."""
+    layout = layout_of(message, context.release)
+    return _Writer(context, flexible=context.version >= layout.flexible).struct(layout.fields)
 
 
-def api_versions_refused(situation: Situation) -> str:
-    """The answer to an ApiVersions that is too new: layout 0, and from 2.4 on the own range."""
-    own = listed_ranges(situation.release)[18]
-    entries = [(18, own.low, own.high)] if situation.release >= Release((2, 4)) else []
-    if situation.as_json:
+def unsupported_version_response(context: BodyContext) -> str:
+    """The response to an unsupported ApiVersions: version 0, from 2.4 on with its own range."""
+    own = listed_ranges(context.release)[18]
+    entries = [(18, own.low, own.high)] if context.release >= Release((2, 4)) else []
+    if context.as_json:
         listed = [{"apiKey": k, "minVersion": a, "maxVersion": b} for k, a, b in entries]
         return _compact({"errorCode": 35, "apiKeys": listed})
-    name = "api_keys" if situation.release >= Release((2, 4)) else "api_versions"
+    name = "api_keys" if context.release >= Release((2, 4)) else "api_versions"
     keys = [f"{{api_key={k},min_version={a},max_version={b}}}" for k, a, b in entries]
     return f"{{error_code=35,{name}=[{','.join(keys)}]}}"
 
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
-    at: Situation
+    context: BodyContext
     flexible: bool
     index: Mapping[str, int] = field(default_factory=dict)
-    """The place in each list that is open here."""
+    """Current index in each enclosing list."""
 
     def struct(self, fields: Sequence[Field]) -> str:
         parts = []
-        for one in fields:
-            if not one.versions.has(self.at.version):
+        for field_ in fields:
+            if not field_.versions.has(self.context.version):
                 continue
-            value = self.value(one)
+            value = self.value(field_)
             if value is None:
                 continue
-            name = one.called(self.at.release, json=self.at.as_json)
-            parts.append(f'"{name}":{value}' if self.at.as_json else f"{name}={value}")
-        if self.flexible and not self.at.as_json:
+            name = field_.name_in(self.context.release, json=self.context.as_json)
+            parts.append(f'"{name}":{value}' if self.context.as_json else f"{name}={value}")
+        if self.flexible and not self.context.as_json:
             parts.append("_tagged_fields={}")
         return "{" + ",".join(parts) + "}"
 
-    def value(self, one: Field) -> str | None:
-        if one.fields:
-            return self.struct(one.fields) if one.value == "{}" else self.items(one)
-        if one.value.startswith("[") and one.value != "[0]":
-            return f"[{self.plain(one.value[1:-1])}]"
-        return self.plain(one.value)
+    def value(self, field_: Field) -> str | None:
+        if field_.fields:
+            return self.struct(field_.fields) if field_.value == "{}" else self.items(field_)
+        if field_.value.startswith("[") and field_.value != "[0]":
+            return f"[{self.plain(field_.value[1:-1])}]"
+        return self.plain(field_.value)
 
-    def items(self, one: Field) -> str:
-        what = one.value[1:-1]
+    def items(self, field_: Field) -> str:
+        what = field_.value[1:-1]
         count = int(what) if what.isdecimal() else self.count(what)
         inner = [
-            _Writer(self.at, self.flexible, {**self.index, what: place}).struct(one.fields)
-            for place in range(count)
+            _Writer(self.context, self.flexible, {**self.index, what: index}).struct(field_.fields)
+            for index in range(count)
         ]
         return f"[{','.join(inner)}]"
 
     def count(self, what: str) -> int:
         if what == "asked":
-            return len(self.at.topics) if self.at.asked is None else self.at.asked
+            requested = self.context.topics_requested
+            return len(self.context.topics) if requested is None else requested
         if what == "apis":
-            return len(listed_ranges(self.at.release))
+            return len(listed_ranges(self.context.release))
         return {
-            "topics": len(self.at.topics),
-            "partitions": self.at.partitions,
-            "brokers": len(self.at.brokers),
+            "topics": len(self.context.topics),
+            "partitions": self.context.partitions,
+            "brokers": len(self.context.brokers),
         }[what]
 
     def plain(self, value: str) -> str | None:
         if value.startswith("@"):
             return _VALUES[value[1:]](self)
         if value == "#":
-            return str(self.place)
+            return str(self.position)
         if value.startswith("bytes:"):
             return self.some_bytes(int(value[6:]))
         if value == "[0]":
             return "[]"
-        return value if self.at.as_json else value.strip('"')
+        return value if self.context.as_json else value.strip('"')
 
     @property
-    def place(self) -> int:
-        """The place in the innermost list, that of a partition mostly."""
+    def position(self) -> int:
+        """Index in the innermost list, mostly that of a partition."""
         return next(reversed([*self.index.values()]), 0)
 
     @property
     def topic(self) -> tuple[str, str]:
-        place = self.index.get("topics", self.index.get("asked", 0))
-        return self.at.topics[place % len(self.at.topics)]
+        position = self.index.get("topics", self.index.get("asked", 0))
+        return self.context.topics[position % len(self.context.topics)]
 
     @property
-    def broker(self) -> Neighbour:
-        return self.at.brokers[self.index.get("brokers", 0)]
+    def broker(self) -> BrokerEndpoint:
+        return self.context.brokers[self.index.get("brokers", 0)]
 
     @property
     def api(self) -> tuple[int, int, int]:
-        key, versions = [*listed_ranges(self.at.release).items()][self.index["apis"]]
+        key, versions = [*listed_ranges(self.context.release).items()][self.index["apis"]]
         return key, versions.low, versions.high
 
     def text(self, value: str) -> str:
-        return f'"{value}"' if self.at.as_json else value
+        return f'"{value}"' if self.context.as_json else value
 
     def some_bytes(self, count: int) -> str:
-        if self.at.as_json:
+        if self.context.as_json:
             return f'"{base64.b64encode(bytes(range(count))).decode()}"'
         return f"java.nio.HeapByteBuffer[pos=0 lim={count} cap={count}]"
 
     def replicas(self) -> str:
-        count = len(self.at.brokers)
-        ids = [(self.place + other) % count for other in range(min(3, count))]
+        count = len(self.context.brokers)
+        ids = [(self.position + other) % count for other in range(min(3, count))]
         return f"[{','.join(map(str, ids))}]"
 
     def records(self) -> str:
-        path = f"/var/lib/kafka/data/{self.topic[0]}-{self.place}/00000000000000000000.log"
-        size = f"{SIZE}{self.place}"
-        if self.at.release >= STRUCTS_NAMED:
+        path = f"/var/lib/kafka/data/{self.topic[0]}-{self.position}/00000000000000000000.log"
+        size = f"{SIZE}{self.position}"
+        if self.context.release >= RECORDS_NOT_PRINTED:
             return f"FileRecords(size={size}, file={path}, start=0, end={size})"
         record = "magic=1, attributes=0, compression=NONE, crc=3341977044"
         times = "CreateTime=1794000000000, key=0 bytes, value=42 bytes"
@@ -173,35 +174,35 @@ class _Writer:
 
     def sizes(self) -> str:
         pairs = [
-            f"{topic}-{place}={SIZE}{place}"
-            for topic, _ in self.at.topics
-            for place in range(self.at.partitions)
+            f"{topic}-{partition}={SIZE}{partition}"
+            for topic, _ in self.context.topics
+            for partition in range(self.context.partitions)
         ]
         return f"[{','.join(pairs)}]"
 
     def replica_state(self) -> str | None:
-        return f'{{"replicaId":{PEER},"replicaEpoch":17}}' if self.at.replica else None
+        return f'{{"replicaId":{PEER},"replicaEpoch":17}}' if self.context.replica else None
 
     def supported(self) -> str | None:
         features = [
             {"name": name, "minVersion": versions.low, "maxVersion": versions.high}
-            for name, versions in release_line(self.at.release).features.items()
-            if versions.low > 0 or self.at.version >= 4
+            for name, versions in release_line(self.context.release).features.items()
+            if versions.low > 0 or self.context.version >= 4
         ]
-        return _compact(features) if features and self.at.as_json else None
+        return _compact(features) if features and self.context.as_json else None
 
     def finalized(self) -> str | None:
         features = [
             {"name": name, "maxVersionLevel": versions.high, "minVersionLevel": versions.high}
-            for name, versions in release_line(self.at.release).features.items()
+            for name, versions in release_line(self.context.release).features.items()
             if name != "kraft.version"
         ]
-        return _compact(features) if features and self.at.as_json else None
+        return _compact(features) if features and self.context.as_json else None
 
     def epoch(self) -> str | None:
-        if not self.at.as_json:
+        if not self.context.as_json:
             return None
-        return "0" if release_line(self.at.release).main is Mode.ZOOKEEPER else OFFSET
+        return "0" if release_line(self.context.release).main is Mode.ZOOKEEPER else OFFSET
 
 
 def _compact(value: Any) -> str:
@@ -209,33 +210,33 @@ def _compact(value: Any) -> str:
 
 
 _VALUES: Mapping[str, Callable[[_Writer], str | None]] = {
-    "topic": lambda it: it.text(it.topic[0]),
-    "topicId": lambda it: it.text(it.topic[1]),
-    "topicNames": lambda it: f"[{','.join(name for name, _ in it.at.topics)}]",
-    "group": lambda it: it.text(GROUP),
-    "member": lambda it: it.text(MEMBER),
-    "name": lambda it: it.text(NAME),
-    "version": lambda it: it.text(VERSION),
-    "offset": lambda it: f"{OFFSET}{it.place}",
-    "size": lambda it: f"{SIZE}{it.place}",
+    "topic": lambda writer: writer.text(writer.topic[0]),
+    "topicId": lambda writer: writer.text(writer.topic[1]),
+    "topicNames": lambda writer: f"[{','.join(name for name, _ in writer.context.topics)}]",
+    "group": lambda writer: writer.text(GROUP),
+    "member": lambda writer: writer.text(MEMBER),
+    "name": lambda writer: writer.text(NAME),
+    "version": lambda writer: writer.text(VERSION),
+    "offset": lambda writer: f"{OFFSET}{writer.position}",
+    "size": lambda writer: f"{SIZE}{writer.position}",
     "sizes": _Writer.sizes,
     "buffer": lambda _: f"java.nio.HeapByteBuffer[pos=0 lim={SIZE}0 cap={SIZE}0]",
     "records": _Writer.records,
-    "indexes": lambda it: f"[{','.join(map(str, range(it.at.partitions)))}]",
-    "total": lambda it: str(len(it.at.topics) * it.at.partitions),
-    "error": lambda it: str(it.at.error),
-    "throttle": lambda it: str(it.at.throttle),
-    "replica": lambda it: PEER if it.at.replica else "-1",
+    "indexes": lambda writer: f"[{','.join(map(str, range(writer.context.partitions)))}]",
+    "total": lambda writer: str(len(writer.context.topics) * writer.context.partitions),
+    "error": lambda writer: str(writer.context.error),
+    "throttle": lambda writer: str(writer.context.throttle),
+    "replica": lambda writer: PEER if writer.context.replica else "-1",
     "replicaState": _Writer.replica_state,
-    "node": lambda it: str(it.broker.id),
-    "host": lambda it: it.text(it.broker.host),
-    "port": lambda it: str(it.broker.port),
-    "rack": lambda it: it.text(it.broker.rack),
-    "leader": lambda it: str(it.place % len(it.at.brokers)),
+    "node": lambda writer: str(writer.broker.id),
+    "host": lambda writer: writer.text(writer.broker.host),
+    "port": lambda writer: str(writer.broker.port),
+    "rack": lambda writer: writer.text(writer.broker.rack),
+    "leader": lambda writer: str(writer.position % len(writer.context.brokers)),
     "replicas": _Writer.replicas,
-    "key": lambda it: str(it.api[0]),
-    "min": lambda it: str(it.api[1]),
-    "max": lambda it: str(it.api[2]),
+    "key": lambda writer: str(writer.api[0]),
+    "min": lambda writer: str(writer.api[1]),
+    "max": lambda writer: str(writer.api[2]),
     "supported": _Writer.supported,
     "finalized": _Writer.finalized,
     "epoch": _Writer.epoch,

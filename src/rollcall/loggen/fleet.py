@@ -1,6 +1,6 @@
-"""A made-up but lifelike fleet: brokers, and the clients that talk to them.
+"""A synthetic fleet: brokers, and the clients that send requests to them.
 
-All of it follows from the seed. A client here is one running instance with its own client id and
+Everything is derived from the seed. A client is one running instance with its own client id and
 address; instances of one application share principal, group and software.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from rollcall.catalog import Release, known_log_formats
 from rollcall.errors import ConfigError
-from rollcall.loggen.bodies import Neighbour
+from rollcall.loggen.bodies import BrokerEndpoint
 
 RELEASES: Mapping[str, tuple[str, ...]] = {
     "A": ("0.8.0",),
@@ -28,12 +28,12 @@ RELEASES: Mapping[str, tuple[str, ...]] = {
     "I": ("3.9.0",),
     "J": ("3.9.1", "4.3.0"),
 }
-"""Which releases the brokers of a form run, in turn."""
+"""Releases that write each form of the request log; brokers are assigned in turn."""
 MIXED = "mixed"
 
 PORTS = {"PLAINTEXT": 9092, "SSL": 9093, "SASL_SSL": 9094, "REPLICATION": 9091, "CONTROLLER": 9090}
 
-# library and version in the catalog, the software it tells, and how common it is
+# library and version in the catalog, the software that it reports, and its weight
 SOFTWARE = (
     ("apache-kafka-java", "0.11", None, 1),
     ("apache-kafka-java", "1.0", None, 2),
@@ -61,7 +61,7 @@ SOFTWARE = (
     ("kafka-node", "5.0.0", None, 1),
 )
 
-# software that is held back by a setting, and the release it then speaks as
+# software pinned by a setting, and the release whose versions it then uses
 PINNED = (
     ("sarama", "1.61.1", "0.10.2", "sarama with Config.Version 0.10.2.0"),
     ("sarama", "1.61.1", "1.0", "sarama with Config.Version 1.0.0.0"),
@@ -73,7 +73,7 @@ TEAMS = (
     "payments", "billing", "shipping", "catalog", "search", "fraud", "loyalty", "pricing",
     "warehouse", "returns", "notifications", "identity", "analytics", "reporting", "mobile", "ads",
 )  # fmt: skip
-TRADES = ("loader", "reader", "writer", "sync", "export", "router", "enricher", "gateway")
+KINDS = ("loader", "reader", "writer", "sync", "export", "router", "enricher", "gateway")
 TOPICS = (
     "orders", "payments.v2", "shipments", "clicks", "audit-log", "inventory.changes", "prices",
     "customers_compacted", "returns", "emails.outgoing", "sessions", "fraud-scores", "invoices",
@@ -81,8 +81,8 @@ TOPICS = (
 )  # fmt: skip
 POD_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
-# ids that anyone may choose, and that have misled readers of logs
-ODD_IDS = (
+# valid client ids that a careless parser misreads
+ODD_CLIENT_IDS = (
     'loader, correlationId=1) -- {"clientInformation":{"softwareName":"forged"}}',
     "reader} -- {a=1} from connection 9.9.9.9:1-8.8.8.8:2-3;totalTime:1 (kafka.request.logger)",
     'quote " backslash \\ brace { bracket ] comma ,',
@@ -93,7 +93,7 @@ REPLICA = "replica"
 CONTROLLER = "controller"
 FORWARDED = "forwarded"
 MISBEHAVING = (
-    "reconnect storm", "asks once and leaves", "Metadata flood", "ApiVersions flood",
+    "reconnect storm", "single-request connections", "Metadata flood", "ApiVersions flood",
     "errors and throttling",
 )  # fmt: skip
 
@@ -109,17 +109,17 @@ class Broker:
     decimal_comma: bool
 
     @property
-    def folder(self) -> str:
+    def directory(self) -> str:
         return f"broker-{self.id}"
 
     @property
-    def neighbour(self) -> Neighbour:
-        return Neighbour(self.id, self.address, PORTS["PLAINTEXT"], self.rack)
+    def endpoint(self) -> BrokerEndpoint:
+        return BrokerEndpoint(self.id, self.address, PORTS["PLAINTEXT"], self.rack)
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One running instance; its requests are cut into connections of `lasts` requests."""
+    """One running instance."""
 
     application: str
     owner: str
@@ -130,17 +130,18 @@ class Client:
     host: str
     library: str
     library_version: str
-    tells: tuple[str, str] | None
+    software_reported: tuple[str, str] | None
     role: str
     weight: int
-    lasts: int
+    connection_requests: int
+    """Requests per connection."""
     group: str
     member: str
     behaviour: str | None = None
     pinned: str | None = None
-    pin: str | None = None
+    pinned_release: str | None = None
     ports: tuple[int, int] = field(default=(0, 1))
-    """Its place among those who share the address, and how many they are."""
+    """Index among the clients that share the address, and their number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +152,15 @@ class Fleet:
 
 
 def make_fleet(*, seed: int, form: str, brokers: int) -> Fleet:
-    chance = random.Random(seed)  # noqa: S311 - a made-up fleet is no secret
-    made = tuple(make_brokers(form, brokers))
-    clients = [*applications(chance), *pinned_ones(chance), *misbehaving_ones(chance)]
-    clients += [*behind_a_proxy(chance), *odd_ones(chance), *the_cluster_itself(len(made))]
-    return Fleet(made, tuple(clients), tuple((name, uuid_text(chance)) for name in TOPICS))
+    rng = random.Random(seed)  # noqa: S311 - not used for security
+    all_brokers = tuple(make_brokers(form, brokers))
+    clients = [*applications(rng), *pinned_clients(rng), *misbehaving_clients(rng)]
+    clients += [
+        *clients_behind_a_proxy(rng),
+        *clients_with_odd_ids(rng),
+        *broker_clients(len(all_brokers)),
+    ]
+    return Fleet(all_brokers, tuple(clients), tuple((name, kafka_uuid(rng)) for name in TOPICS))
 
 
 def make_brokers(form: str, count: int) -> Iterator[Broker]:
@@ -180,28 +185,28 @@ def releases_of(form: str) -> Sequence[str]:
         return [release for releases in RELEASES.values() for release in releases]
     if form not in RELEASES:
         raise ConfigError(
-            f"there is no form {form!r} of the request log",
+            f"unknown form {form!r} of the request log",
             hint=f"use one of {', '.join(known_log_formats())}, or {MIXED}",
         )
     return RELEASES[form]
 
 
-def applications(chance: random.Random, count: int = 110) -> Iterator[Client]:
+def applications(rng: random.Random, count: int = 110) -> Iterator[Client]:
     for number in range(count):
-        team, trade = chance.choice(TEAMS), chance.choice(TRADES)
-        application = f"{team}-{trade}"
-        *software, _ = chance.choices(SOFTWARE, [row[3] for row in SOFTWARE])[0]
-        security = chance.choices(("PLAINTEXT", "SSL", "SASL_SSL"), (3, 2, 5))[0]
-        role = chance.choices(("consumer", "producer", "both", "admin"), (5, 4, 2, 1))[0]
-        weight = chance.choices((1, 2, 5, 12, 30), (8, 6, 4, 2, 1))[0]
-        for instance in range(chance.choice((1, 1, 2, 3, 4, 6, 8, 12))):
+        team, kind = rng.choice(TEAMS), rng.choice(KINDS)
+        application = f"{team}-{kind}"
+        *software, _ = rng.choices(SOFTWARE, [row[3] for row in SOFTWARE])[0]
+        security = rng.choices(("PLAINTEXT", "SSL", "SASL_SSL"), (3, 2, 5))[0]
+        role = rng.choices(("consumer", "producer", "both", "admin"), (5, 4, 2, 1))[0]
+        weight = rng.choices((1, 2, 5, 12, 30), (8, 6, 4, 2, 1))[0]
+        for instance in range(rng.choice((1, 1, 2, 3, 4, 6, 8, 12))):
             yield make_client(
-                chance,
+                rng,
                 application=application,
                 owner=team,
-                client_id=with_suffix(chance, application, str(software[0]), role, instance),
+                client_id=with_suffix(rng, application, str(software[0]), role, instance),
                 protocol=security,
-                host=_host(chance, number, instance),
+                host=_host(rng, number, instance),
                 software=software,
                 role=role,
                 weight=weight,
@@ -209,7 +214,7 @@ def applications(chance: random.Random, count: int = 110) -> Iterator[Client]:
 
 
 def make_client(
-    chance: random.Random,
+    rng: random.Random,
     *,
     application: str,
     owner: str,
@@ -219,13 +224,13 @@ def make_client(
     software: Sequence[object],
     role: str,
     weight: int,
-    lasts: int = 0,
+    connection_requests: int = 0,
     behaviour: str | None = None,
     pinned: str | None = None,
-    pin: str | None = None,
+    pinned_release: str | None = None,
     ports: tuple[int, int] = (0, 1),
 ) -> Client:
-    library, version, tells = software
+    library, version, reported = software
     return Client(
         application=application,
         owner=owner,
@@ -236,15 +241,15 @@ def make_client(
         host=host,
         library=str(library),
         library_version=str(version),
-        tells=tells if isinstance(tells, tuple) else None,
+        software_reported=reported if isinstance(reported, tuple) else None,
         role=role,
         weight=weight,
-        lasts=lasts or chance.randint(60, 900),
+        connection_requests=connection_requests or rng.randint(60, 900),
         group=f"{application}-group",
-        member=f"{application}-{_uuid(chance)}",
+        member=f"{application}-{_uuid(rng)}",
         behaviour=behaviour,
         pinned=pinned,
-        pin=pin,
+        pinned_release=pinned_release,
         ports=ports,
     )
 
@@ -258,34 +263,32 @@ def principal_of(application: str, owner: str, protocol: str) -> str:
 
 
 def with_suffix(
-    chance: random.Random, application: str, library: str, role: str, instance: int
+    rng: random.Random, application: str, library: str, role: str, instance: int
 ) -> str | None:
-    """A client id with what programs, pods and libraries put behind a name."""
-    pod = (
-        "".join(chance.choices(POD_LETTERS, k=10)) + "-" + "".join(chance.choices(POD_LETTERS, k=5))
-    )
+    """A client id with the suffixes that programs, pods and libraries add."""
+    pod = "".join(rng.choices(POD_LETTERS, k=10)) + "-" + "".join(rng.choices(POD_LETTERS, k=5))
     styles = [
         application,
         f"{application}-{instance}",
-        f"{application}-{_uuid(chance)}",
+        f"{application}-{_uuid(rng)}",
         f"{application}-{pod}",
-        f"{application}-{_uuid(chance)}-StreamThread-{instance + 1}-{role}",
+        f"{application}-{_uuid(rng)}-StreamThread-{instance + 1}-{role}",
         f"{role}-{application}-group-{instance + 1}",
     ]
     if library == "kafka-go":
         return None if instance % 2 else f"{application}@{pod} (github.com/segmentio/kafka-go)"
     defaults = {"sarama": "sarama", "kafkajs": "kafkajs", "librdkafka": "rdkafka"}
-    if library in defaults and chance.random() < 0.3:
+    if library in defaults and rng.random() < 0.3:
         return defaults[library]
-    return chance.choice(styles)
+    return rng.choice(styles)
 
 
-def pinned_ones(chance: random.Random) -> Iterator[Client]:
-    for number, (library, version, pin, why) in enumerate(PINNED):
+def pinned_clients(rng: random.Random) -> Iterator[Client]:
+    for number, (library, version, release, setting) in enumerate(PINNED):
         application = f"legacy-{library}-{number}"
         for instance in range(2):
             yield make_client(
-                chance,
+                rng,
                 application=application,
                 owner="legacy",
                 client_id=f"{application}-{instance}",
@@ -294,43 +297,47 @@ def pinned_ones(chance: random.Random) -> Iterator[Client]:
                 software=(library, version, None),
                 role="both",
                 weight=4,
-                pinned=why,
-                pin=pin,
+                pinned=setting,
+                pinned_release=release,
             )
 
 
-def misbehaving_ones(chance: random.Random) -> Iterator[Client]:
+def misbehaving_clients(rng: random.Random) -> Iterator[Client]:
     java = ("apache-kafka-java", "3.6", ("apache-kafka-java", "3.6.1"))
     rows: dict[str, tuple[Sequence[object], int, int]] = {
         "reconnect storm": (("kafka-python", "3.0.12", ("kafka-python", "3.0.12")), 60, 3),
-        "asks once and leaves": (("kafka-python", "3.0.12", ("kafka-python", "3.0.12")), 20, 1),
+        "single-request connections": (
+            ("kafka-python", "3.0.12", ("kafka-python", "3.0.12")),
+            20,
+            1,
+        ),
         "Metadata flood": (("kafkajs", "2.2.4", None), 60, 4000),
         "ApiVersions flood": (("franz-go", "1.22.2", ("kgo", "v1.22.2")), 20, 2500),
         "errors and throttling": (java, 60, 700),
     }
     for number, behaviour in enumerate(MISBEHAVING):
-        software, weight, lasts = rows[behaviour]
+        software, weight, connection_requests = rows[behaviour]
         yield make_client(
-            chance,
-            application=f"trouble-{number}",
-            owner="trouble",
-            client_id=f"trouble-{number}-{'health' if number == 1 else 'worker'}",
+            rng,
+            application=f"problem-{number}",
+            owner="problem",
+            client_id=f"problem-{number}-{'health' if number == 1 else 'worker'}",
             protocol="PLAINTEXT",
             host=f"10.40.0.{number + 10}",
             software=software,
             role="consumer",
             weight=weight,
-            lasts=lasts,
+            connection_requests=connection_requests,
             behaviour=behaviour,
         )
 
 
-def behind_a_proxy(chance: random.Random, count: int = 25) -> Iterator[Client]:
-    """Many principals from one address."""
+def clients_behind_a_proxy(rng: random.Random, count: int = 25) -> Iterator[Client]:
+    """Many principals with one address."""
     for number in range(count):
         *software, _ = SOFTWARE[number % len(SOFTWARE)]
         yield make_client(
-            chance,
+            rng,
             application=f"partner-{number}",
             owner=f"partner-{number}",
             client_id=f"partner-{number}",
@@ -343,13 +350,13 @@ def behind_a_proxy(chance: random.Random, count: int = 25) -> Iterator[Client]:
         )
 
 
-def odd_ones(chance: random.Random) -> Iterator[Client]:
-    for number, odd in enumerate((*ODD_IDS, "x" * 300, "", None)):
+def clients_with_odd_ids(rng: random.Random) -> Iterator[Client]:
+    for number, client_id in enumerate((*ODD_CLIENT_IDS, "x" * 300, "", None)):
         yield make_client(
-            chance,
+            rng,
             application=f"odd-{number}",
             owner="odd",
-            client_id=odd,
+            client_id=client_id,
             protocol="SSL",
             host=f"10.60.0.{number + 10}",
             software=("kafka-python", "3.0.12", ("kafka-python", "3.0.12")),
@@ -358,8 +365,8 @@ def odd_ones(chance: random.Random) -> Iterator[Client]:
         )
 
 
-def the_cluster_itself(brokers: int) -> Iterator[Client]:
-    """Replica fetchers from up to three other brokers, the controller, and what it is passed."""
+def broker_clients(brokers: int) -> Iterator[Client]:
+    """Replica fetchers of up to three other brokers, the controller, and forwarded requests."""
     roles = [REPLICA] * min(3, brokers - 1) + [CONTROLLER, FORWARDED]
     for number, role in enumerate(roles):
         yield Client(
@@ -372,25 +379,25 @@ def the_cluster_itself(brokers: int) -> Iterator[Client]:
             host=str(number + 1),
             library="",
             library_version="",
-            tells=None,
+            software_reported=None,
             role=role,
             weight=90 if role == REPLICA else 12,
-            lasts=1_000_000_000,
+            connection_requests=1_000_000_000,
             group="",
             member="",
         )
 
 
-def uuid_text(chance: random.Random) -> str:
-    """A uuid as Kafka writes it: 22 characters."""
-    return base64.urlsafe_b64encode(chance.randbytes(16)).decode().rstrip("=")
+def kafka_uuid(rng: random.Random) -> str:
+    """A UUID as Kafka prints it: 22 characters of base64."""
+    return base64.urlsafe_b64encode(rng.randbytes(16)).decode().rstrip("=")
 
 
-def _uuid(chance: random.Random) -> str:
-    return str(uuid.UUID(bytes=chance.randbytes(16), version=4))
+def _uuid(rng: random.Random) -> str:
+    return str(uuid.UUID(bytes=rng.randbytes(16), version=4))
 
 
-def _host(chance: random.Random, application: int, instance: int) -> str:
-    if chance.random() < 0.04:
+def _host(rng: random.Random, application: int, instance: int) -> str:
+    if rng.random() < 0.04:
         return f"fd00:0:0:0:0:20:{application:x}:{instance + 10:x}"
     return f"10.{20 + application // 250}.{application % 250}.{instance + 10}"

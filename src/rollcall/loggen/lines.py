@@ -1,4 +1,4 @@
-"""From the number of a line to its text: column expressions on the tables of a plan."""
+"""The number of a line to its text: column expressions on the tables of a plan."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from rollcall.loggen.bodies import GROUP, MEMBER, NAME, OFFSET, PEER, SIZE, VERSION
-from rollcall.loggen.plan import SHARES, Plan
+from rollcall.loggen.plan import CUMULATIVE_SHARES, LogPlan
 
 FILES = """file BIGINT, release INT, broker_id INT, form STRING, whole_throttle BOOLEAN,
     processor BOOLEAN, address STRING, address_v6 STRING, point STRING, hour STRING, first BIGINT,
     count BIGINT, first_of_broker BIGINT"""
-TICKETS = "place BIGINT, actor INT, dealt INT, weight INT"
-ACTORS = """release INT, actor INT, client STRING, principal STRING, listener STRING,
+ROUND_PLACES = "place BIGINT, client INT, earlier INT, weight INT"
+CLIENTS = """release INT, client INT, client_id STRING, principal STRING, listener STRING,
     protocol STRING, port INT, host STRING, v6 BOOLEAN, of_peer INT, of_broker BOOLEAN,
-    group STRING, member STRING, name STRING, version STRING, named_from INT, lasts BIGINT,
-    opening INT, cycle INT, script INT, port_place INT, port_share INT, first_correlation INT"""
+    group STRING, member STRING, name STRING, version STRING, named_from INT,
+    connection_requests BIGINT, opening INT, cycle INT, script INT, port_place INT, port_share INT,
+    first_correlation INT"""
 STEPS = """release INT, script INT, slot BIGINT, first_template INT, templates INT,
     remote INT, converts BOOLEAN, throttle INT"""
 TEMPLATES = """template INT, before STRING, between STRING, client_first BOOLEAN,
-    parts ARRAY<STRUCT<text: STRING, mark: STRING>>"""
+    parts ARRAY<STRUCT<text: STRING, placeholder: STRING>>"""
 
 VALUES = {
     "": "''",
@@ -36,14 +37,14 @@ VALUES = {
     VERSION: "version",
     PEER: "string(peer)",
 }
-"""What stands for each mark."""
+"""The SQL expression for each placeholder."""
 JSON_FORMS = ("H", "I", "J")
 FIRST_PORT = 1024
 PORT_COUNT = 60_000
 
 
-def generate_lines(spark: SparkSession, plan: Plan) -> DataFrame:
-    """One column `value`; partition n holds the lines of file n, in order."""
+def generate_lines(spark: SparkSession, plan: LogPlan) -> DataFrame:
+    """A DataFrame with one column `value`; partition n has the lines of file n in order."""
     return (
         spark.range(0, plan.settings.lines, 1, len(plan.files))
         .transform(with_place, spark, plan)
@@ -55,23 +56,20 @@ def generate_lines(spark: SparkSession, plan: Plan) -> DataFrame:
 
 
 def small(spark: SparkSession, rows: Iterable[tuple[object, ...]], schema: str) -> DataFrame:
-    """A table of a plan, which every task gets as a whole.
+    """A broadcast table of the plan.
 
-    It goes to Java as one text of JSON: `createDataFrame` would start Python workers for it.
-    """
+    It is sent to the JVM as one JSON string: `createDataFrame` would start Python workers."""
     names = cast("StructType", StructType.fromDDL(schema)).names
     text = "\n".join(json.dumps(dict(zip(names, row, strict=True))) for row in rows)
-    java: Any = spark.sparkContext._jvm
-    dataset = spark._jsparkSession.createDataset(
-        [text], java.org.apache.spark.sql.Encoders.STRING()
-    )
+    jvm: Any = spark.sparkContext._jvm
+    dataset = spark._jsparkSession.createDataset([text], jvm.org.apache.spark.sql.Encoders.STRING())
     lines = DataFrame(dataset.toDF(), spark).select(F.explode(F.split("value", "\n")).alias("row"))
     return F.broadcast(lines.select(F.from_json("row", schema).alias("row")).select("row.*"))
 
 
-def with_place(numbers: DataFrame, spark: SparkSession, plan: Plan) -> DataFrame:
-    """The file of a line, and its place in the round of its broker."""
-    # the cut that `spark.range` makes: file n begins with line n * lines div files
+def with_place(numbers: DataFrame, spark: SparkSession, plan: LogPlan) -> DataFrame:
+    """Add the file of a line, and its round and place in the round of its broker."""
+    # as `spark.range` splits: file n begins with line n * lines div files
     file = F.expr(f"((id + 1) * {len(plan.files)}L - 1) div {plan.settings.lines}L")
     rounds = len(plan.round)
     return (
@@ -82,21 +80,23 @@ def with_place(numbers: DataFrame, spark: SparkSession, plan: Plan) -> DataFrame
     )
 
 
-def with_client(lines: DataFrame, spark: SparkSession, plan: Plan) -> DataFrame:
-    """Who sends it, on which connection, and how many requests it sent there before."""
+def with_client(lines: DataFrame, spark: SparkSession, plan: LogPlan) -> DataFrame:
+    """Add the client, its connection, and the number of its requests before on the connection."""
     return (
-        lines.join(small(spark, plan.ticket_rows(), TICKETS), "place")
-        .join(small(spark, plan.actor_rows(), ACTORS), ["release", "actor"])
-        .withColumn("request", F.expr("turn * weight + dealt"))
-        .withColumn("connection", F.expr("request div lasts"))
-        .withColumn("request", F.expr("request % lasts"))
+        lines.join(small(spark, plan.round_rows(), ROUND_PLACES), "place")
+        .join(small(spark, plan.client_rows(), CLIENTS), ["release", "client"])
+        .withColumn("request", F.expr("turn * weight + earlier"))
+        .withColumn("connection", F.expr("request div connection_requests"))
+        .withColumn("request", F.expr("request % connection_requests"))
     )
 
 
-def with_request(lines: DataFrame, spark: SparkSession, plan: Plan) -> DataFrame:
-    """The step of the script, and the template of its line."""
+def with_request(lines: DataFrame, spark: SparkSession, plan: LogPlan) -> DataFrame:
+    """Add the step of the script and the template of the line."""
     slot = "if(request < opening, request, opening + (request - opening) % cycle)"
-    below = " ".join(f"when chosen < {share} then {at}" for at, share in enumerate(SHARES))
+    below = " ".join(
+        f"when chosen < {share} then {at}" for at, share in enumerate(CUMULATIVE_SHARES)
+    )
     template = f"first_template + least(templates - 1, case {below} end)"
     chosen = F.pmod(F.xxhash64(F.lit(plan.settings.seed), F.lit("template"), "id"), F.lit(1000))
     return (
@@ -109,19 +109,19 @@ def with_request(lines: DataFrame, spark: SparkSession, plan: Plan) -> DataFrame
 
 
 def with_values(lines: DataFrame, seed: int, brokers: int) -> DataFrame:
-    """What varies from line to line: when, how long, offsets, sizes, ports."""
+    """Add the values that vary from line to line: time, durations, offsets, sizes, ports."""
     peer = F.expr(f"(broker_id + of_peer) % {brokers}")
     return (
-        lines.withColumn("chance", F.xxhash64(F.lit(seed), F.lit("values"), "id"))
-        .withColumn("millis", F.expr("((id - first) * 1000 + (chance & 511)) * 3600 div count"))
-        .withColumn("queue", F.expr("15 + (chance & 127)"))
-        .withColumn("local", F.expr("40 + shiftrightunsigned(chance, 7) % 1900"))
-        .withColumn("remote", F.expr("shiftrightunsigned(chance, 20) % (remote + 1)"))
-        .withColumn("response", F.expr("10 + (shiftrightunsigned(chance, 30) & 127)"))
-        .withColumn("send", F.expr("60 + (shiftrightunsigned(chance, 40) & 255)"))
+        lines.withColumn("random", F.xxhash64(F.lit(seed), F.lit("values"), "id"))
+        .withColumn("millis", F.expr("((id - first) * 1000 + (random & 511)) * 3600 div count"))
+        .withColumn("queue", F.expr("15 + (random & 127)"))
+        .withColumn("local", F.expr("40 + shiftrightunsigned(random, 7) % 1900"))
+        .withColumn("remote", F.expr("shiftrightunsigned(random, 20) % (remote + 1)"))
+        .withColumn("response", F.expr("10 + (shiftrightunsigned(random, 30) & 127)"))
+        .withColumn("send", F.expr("60 + (shiftrightunsigned(random, 40) & 255)"))
         .withColumn("total", F.expr("queue + local + remote + response + send"))
-        .withColumn("offset", F.expr("100000 + shiftrightunsigned(chance, 24) % 800000000"))
-        .withColumn("size", F.expr("7 + shiftrightunsigned(chance, 33) % 4000"))
+        .withColumn("offset", F.expr("100000 + shiftrightunsigned(random, 24) % 800000000"))
+        .withColumn("size", F.expr("7 + shiftrightunsigned(random, 33) % 4000"))
         .withColumn("peer", peer)
         .withColumn("named", F.expr("named_from >= 0 and request >= named_from"))
         .withColumn("connection_id", connection_id())
@@ -130,7 +130,7 @@ def with_values(lines: DataFrame, seed: int, brokers: int) -> DataFrame:
 
 def connection_id() -> Column:
     client_port = (
-        f"{FIRST_PORT} + (port_place + connection * port_share + actor * 97) % {PORT_COUNT}"
+        f"{FIRST_PORT} + (port_place + connection * port_share + client * 97) % {PORT_COUNT}"
     )
     peer_host = "concat('10.1.', peer div 250, '.', peer % 250 + 1)"
     return F.expr(
@@ -139,14 +139,14 @@ def connection_id() -> Column:
             case when of_peer >= 0 then {peer_host} when of_broker then address else host end,
             ':', {client_port},
             case when form < 'F' then ''
-                 when processor then concat('-', actor % 3, '-', connection * 1000 + actor)
-                 else concat('-', connection * 1000 + actor) end)"""
+                 when processor then concat('-', client % 3, '-', connection * 1000 + client)
+                 else concat('-', connection * 1000 + client) end)"""
     )
 
 
 def line() -> Column:
     seconds = "lpad(millis div 1000 % 60, 2, '0'), ',', lpad(millis % 1000, 3, '0'), ']'"
-    client = f"replace(client, '{PEER}', peer)"
+    client = f"replace(client_id, '{PEER}', peer)"
     correlation = "string(request + first_correlation)"
     time = f"concat(hour, lpad(millis div 60000, 2, '0'), ':', {seconds})"
     return F.concat(
@@ -162,13 +162,14 @@ def line() -> Column:
 
 
 def _filled() -> str:
-    """The rest of a template with its marks replaced: part by part, as a search costs more."""
+    """The rest of a template with values for placeholders; faster by parts than by replacing."""
     cases = " ".join(f"when '{mark}' then {value}" for mark, value in VALUES.items())
-    return f"array_join(transform(parts, p -> concat(p.text, case p.mark {cases} end)), '')"
+    filled = f"concat(p.text, case p.placeholder {cases} end)"
+    return f"array_join(transform(parts, p -> {filled}), '')"
 
 
 def tail() -> Column:
-    """What follows the bodies, in the words of each form."""
+    """The part of the line after the bodies, in each form."""
     form = F.col("form")
     return (
         F.when(form.isin(*JSON_FORMS), F.expr(_json_tail()))
@@ -180,7 +181,7 @@ def tail() -> Column:
 
 
 def _millis(value: str) -> str:
-    """A Java double: at most three decimals, one at least."""
+    """Milliseconds as Java prints a double: one to three decimals."""
     return f"cast(({value}) / 1000D as string)"
 
 
@@ -199,11 +200,11 @@ def _json_tail() -> str:
 
 
 def _text_tail(times: str, *, software: bool) -> str:
-    told = """',clientInformation:ClientInformation(softwareName=', if(named, name, 'unknown'),
-        ', softwareVersion=', if(named, version, 'unknown'), ')',"""
+    client_information = """',clientInformation:ClientInformation(softwareName=',
+        if(named, name, 'unknown'), ', softwareVersion=', if(named, version, 'unknown'), ')',"""
     return f"""concat(' from connection ', connection_id, {times},
         ',securityProtocol:', protocol, ',principal:', principal, ',listener:', listener,
-        {told if software else ""}
+        {client_information if software else ""}
         if(converts and form > 'E', concat(',temporaryMemoryBytes:', size,
             ',messageConversionsTime:', {_millis("local")}), ''))"""
 
@@ -228,7 +229,7 @@ def _six_decimals() -> str:
 
 
 def _old_tail() -> str:
-    """Forms A to D: whole milliseconds; the peer only, then who, then where."""
+    """Forms A to D: whole milliseconds; A and B without principal, only D with the listener."""
     times = """total div 1000, if(form = 'A', ',queueTime:', ',requestQueueTime:'),
         queue div 1000, ',localTime:', local div 1000, ',remoteTime:', remote div 1000,
         if(form = 'A', '', concat(',responseQueueTime:', response div 1000)),

@@ -1,9 +1,9 @@
-"""Who sends what when, as small tables: Spark needs no more than these and the number of a line.
+"""Which client sends which request in which line, as small tables for Spark.
 
-The lines of a broker are dealt out in rounds. In each round every client has as many places as
-its weight, always the same ones; so from the number of a line follow the client, how many
-requests it had sent before, and with that the connection and the step of its script. Nothing
-is remembered from line to line, which is why any number of tasks gives the same logs.
+The lines of a broker are divided into rounds. In each round every client has as many places as its
+weight, always the same ones. So the number of a line determines the client, how many requests it
+sent before, and thereby the connection and the step of its script. No state passes from line to
+line, so any number of tasks writes the same logs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from functools import cached_property
 
 from rollcall.catalog import Release
 from rollcall.errors import ConfigError
-from rollcall.loggen.bodies import MARKS, Neighbour, Situation
+from rollcall.loggen.bodies import PLACEHOLDERS, BodyContext, BrokerEndpoint
 from rollcall.loggen.fleet import (
     CONTROLLER,
     FORWARDED,
@@ -32,30 +32,30 @@ from rollcall.loggen.fleet import (
     make_fleet,
     releases_of,
 )
-from rollcall.loggen.frames import template
-from rollcall.loggen.scripts import FETCH, METADATA, Script, Step, script_for
+from rollcall.loggen.scripts import FETCH, METADATA, ConnectionScript, RequestStep, script_for
+from rollcall.loggen.templates import template
 from rollcall.pipeline.parsing.prefix import LAST_DAY
 
 HOURS_AT_LEAST = 2
 LINES_PER_FILE = 500_000
 NULL_IDS = ((Release((0, 8)), Release((0, 11))), (Release((2, 4)), Release((3, 1))))
-"""Where a missing client id is printed as null; elsewhere it is empty."""
-REFUSES_ODD_IDS = Release((0, 11))
+"""Releases that print a missing client id as null; others print an empty string."""
+SANITIZED_IDS = Release((0, 11))
 THROTTLED_MS = 350
 ERROR = 25
-"""UNKNOWN_MEMBER_ID, the error of a client that is thrown out of its group again and again."""
+"""UNKNOWN_MEMBER_ID, for a client that is removed from its group repeatedly."""
 
-# topics and partitions of a body, the most common shape first; `SHARES` says how common
+# topics and partitions of a body; `CUMULATIVE_SHARES` has the frequency of each shape
 SHAPES = {
     FETCH: ((1, 1), (1, 1), (1, 2), (1, 4), (2, 6), (4, 20)),
     METADATA: ((1, 1), (1, 3), (1, 6), (2, 6), (6, 12), (40, 12)),
 }
 SHAPE = ((1, 1), (1, 1), (1, 2), (2, 2))
-SHARES = (600, 840, 940, 980, 995, 1000)
-"""Of 1,000 lines, how many have this shape or one before it."""
-BROKERS_TOLD = 12
-LATEST = datetime(1970, 1, 1) + timedelta(days=LAST_DAY)  # noqa: DTZ001 - as brokers log
-"""No line of this day or a later one is read."""
+CUMULATIVE_SHARES = (600, 840, 940, 980, 995, 1000)
+"""Of 1,000 lines, those with this shape or one before it."""
+LISTED_BROKERS = 12
+LATEST = datetime(1970, 1, 1) + timedelta(days=LAST_DAY)  # noqa: DTZ001 - logs have no time zone
+"""The parser rejects lines of this day and later."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,38 +64,38 @@ class GenerateSettings:
     seed: int = 7
     form: str = MIXED
     brokers: int = 12
-    start: datetime = datetime(2026, 11, 1, 10)  # noqa: DTZ001 - a broker logs without a zone
+    start: datetime = datetime(2026, 11, 1, 10)  # noqa: DTZ001 - logs have no time zone
     hours: int | None = None
 
     def __post_init__(self) -> None:
         releases_of(self.form)
         if self.lines < 1:
-            raise ConfigError(f"--lines is {self.lines}", hint="ask for 1 line or more")
+            raise ConfigError(f"--lines is {self.lines}", hint="use 1 or more")
         if not 1 <= self.brokers <= 10_000:
             raise ConfigError(f"--brokers is {self.brokers}", hint="use 1 to 10,000")
         if self.hours is not None and self.hours < 1:
-            raise ConfigError(f"--hours is {self.hours}", hint="ask for 1 hour or more")
-        if self.hours_each > (LATEST - self.start).total_seconds() // 3600:
+            raise ConfigError(f"--hours is {self.hours}", hint="use 1 or more")
+        if self.hours_per_broker > (LATEST - self.start).total_seconds() // 3600:
             raise ConfigError(
-                f"{self.hours_each:,} hours from {self.start:%Y-%m-%d %H}:00 on end behind "
+                f"{self.hours_per_broker:,} hours from {self.start:%Y-%m-%d %H}:00 end after "
                 f"{LATEST:%Y-%m-%d}",
-                hint="use an earlier --start, or fewer --hours",
+                hint="use an earlier --start or fewer --hours",
             )
 
     @property
-    def hours_each(self) -> int:
-        """Given, or so many that no file grows beyond what one task writes in a minute."""
+    def hours_per_broker(self) -> int:
+        """As given, or enough that no file has more than `LINES_PER_FILE` lines."""
         needed = -(-self.lines // (self.brokers * LINES_PER_FILE))
         return self.hours or max(HOURS_AT_LEAST, needed)
 
     @property
     def files(self) -> int:
-        return self.brokers * self.hours_each
+        return self.brokers * self.hours_per_broker
 
 
 @dataclass(frozen=True, slots=True)
-class File:
-    """A file of a broker and an hour: its lines have the numbers from `first` up to `end`."""
+class PlannedFile:
+    """A file of one broker and hour with the line numbers from `first` up to `end`."""
 
     number: int
     broker: Broker
@@ -106,10 +106,10 @@ class File:
 
     @property
     def name(self) -> str:
-        return f"{self.broker.folder}/kafka-request.log.{self.hour:%Y-%m-%d-%H}"
+        return f"{self.broker.directory}/kafka-request.log.{self.hour:%Y-%m-%d-%H}"
 
 
-class Plan:
+class LogPlan:
     def __init__(self, settings: GenerateSettings) -> None:
         self.settings = settings
         self.fleet: Fleet = make_fleet(
@@ -118,10 +118,14 @@ class Plan:
         self.releases = sorted({broker.release for broker in self.fleet.brokers})
 
     @cached_property
-    def files(self) -> tuple[File, ...]:
-        hours, lines, count = self.settings.hours_each, self.settings.lines, self.settings.files
+    def files(self) -> tuple[PlannedFile, ...]:
+        hours, lines, count = (
+            self.settings.hours_per_broker,
+            self.settings.lines,
+            self.settings.files,
+        )
         return tuple(
-            File(
+            PlannedFile(
                 number=number,
                 broker=self.fleet.brokers[number // hours],
                 hour=self.settings.start + timedelta(hours=number % hours),
@@ -134,17 +138,17 @@ class Plan:
 
     @cached_property
     def round(self) -> tuple[int, ...]:
-        """The client at each place of a round."""
-        places = [at for at, client in enumerate(self.fleet.clients) for _ in range(client.weight)]
+        """The index of the client at each place of a round."""
+        places = [i for i, client in enumerate(self.fleet.clients) for _ in range(client.weight)]
         random.Random(self.settings.seed).shuffle(places)  # noqa: S311
         return tuple(places)
 
     @cached_property
-    def scripts(self) -> dict[tuple[int, int], tuple[int, Script]]:
-        """Per release and client its script, with the number of the script at that release."""
-        found: dict[tuple[int, int], tuple[int, Script]] = {}
+    def scripts(self) -> dict[tuple[int, int], tuple[int, ConnectionScript]]:
+        """The script of each release and client, with its number within the release."""
+        found: dict[tuple[int, int], tuple[int, ConnectionScript]] = {}
         for place, release in enumerate(self.releases):
-            numbers: dict[Script, int] = {}
+            numbers: dict[ConnectionScript, int] = {}
             for at, client in enumerate(self.fleet.clients):
                 script = script_for(client, release)
                 number = numbers.setdefault(script, len(numbers))
@@ -152,9 +156,9 @@ class Plan:
         return found
 
     @cached_property
-    def step_numbers(self) -> dict[tuple[int, Step], tuple[int, int]]:
-        """Per release and step the number of its first template, and how many there are."""
-        found: dict[tuple[int, Step], tuple[int, int]] = {}
+    def step_numbers(self) -> dict[tuple[int, RequestStep], tuple[int, int]]:
+        """The number of the first template of each release and step, and how many it has."""
+        found: dict[tuple[int, RequestStep], tuple[int, int]] = {}
         total = 0
         for (place, _), (_, script) in self.scripts.items():
             for step in script.steps:
@@ -164,7 +168,7 @@ class Plan:
                     total += count
         return found
 
-    # The rows of the tables, in the order of the columns that `lines` names.
+    # The rows of the tables, with the columns that `lines` declares.
 
     def file_rows(self) -> Iterator[tuple[object, ...]]:
         for file in self.files:
@@ -185,16 +189,16 @@ class Plan:
                 file.first_of_broker,
             )
 
-    def ticket_rows(self) -> Iterator[tuple[object, ...]]:
-        dealt: Counter[int] = Counter()
-        for place, at in enumerate(self.round):
-            yield (place, at, dealt[at], self.fleet.clients[at].weight)
-            dealt[at] += 1
+    def round_rows(self) -> Iterator[tuple[object, ...]]:
+        earlier: Counter[int] = Counter()
+        for place, client in enumerate(self.round):
+            yield (place, client, earlier[client], self.fleet.clients[client].weight)
+            earlier[client] += 1
 
-    def actor_rows(self) -> Iterator[tuple[object, ...]]:
+    def client_rows(self) -> Iterator[tuple[object, ...]]:
         for (place, at), (number, script) in self.scripts.items():
             client, release = self.fleet.clients[at], self.releases[place]
-            name, version = client.tells or ("unknown", "unknown")
+            name, version = client.software_reported or ("unknown", "unknown")
             yield (
                 place,
                 at,
@@ -212,7 +216,7 @@ class Plan:
                 name,
                 version,
                 -1 if script.named_from is None else script.named_from,
-                client.lasts,
+                client.connection_requests,
                 len(script.opening),
                 len(script.cycle),
                 number,
@@ -235,59 +239,62 @@ class Plan:
     def template_rows(self) -> Iterator[tuple[object, ...]]:
         for (place, step), (first, _) in self.step_numbers.items():
             for at, (topics, partitions) in enumerate(shapes_of(step)):
-                made = template(
+                line = template(
                     step.key,
-                    self.situation(self.releases[place], step, topics, partitions, at),
+                    self.context(self.releases[place], step, topics, partitions, at),
                     forwarded=step.forwarded,
                 )
-                parts = cut_at_marks(made.after)
-                yield (first + at, made.before, made.between, made.client_first, parts)
+                parts = split_at_placeholders(line.after)
+                yield (first + at, line.before, line.between, line.client_first, parts)
 
-    def situation(
-        self, release: Release, step: Step, topics: int, partitions: int, at: int
-    ) -> Situation:
+    def context(
+        self, release: Release, step: RequestStep, topics: int, partitions: int, at: int
+    ) -> BodyContext:
         names = self.fleet.topics
         chosen = [names[(at * 5 + other) % len(names)] for other in range(topics)]
-        return Situation(
+        return BodyContext(
             release=release,
             version=step.version,
             as_json=release >= Release((2, 8)),
             topics=chosen,
             partitions=partitions,
-            brokers=self.told,
+            brokers=self.listed_brokers,
             replica=step.replica,
             error=ERROR if step.error else 0,
             throttle=THROTTLED_MS if step.error else 0,
-            too_new=step.too_new,
+            unsupported=step.unsupported,
         )
 
     @cached_property
-    def told(self) -> Sequence[Neighbour]:
-        return [broker.neighbour for broker in self.fleet.brokers[:BROKERS_TOLD]]
+    def listed_brokers(self) -> Sequence[BrokerEndpoint]:
+        return [broker.endpoint for broker in self.fleet.brokers[:LISTED_BROKERS]]
 
 
-def cut_at_marks(text: str) -> list[dict[str, str]]:
-    """Each piece of a text with the mark that follows it; the last is followed by none."""
-    pieces = re.split(f"([{MARKS}])", text)
-    marks = [*pieces[1::2], ""]
-    return [{"text": a, "mark": b} for a, b in zip(pieces[::2], marks, strict=True)]
+def split_at_placeholders(text: str) -> list[dict[str, str]]:
+    """Each piece of a text with the placeholder that follows it, empty after the last piece."""
+    pieces = re.split(f"([{PLACEHOLDERS}])", text)
+    placeholders = [*pieces[1::2], ""]
+    return [
+        {"text": text, "placeholder": placeholder}
+        for text, placeholder in zip(pieces[::2], placeholders, strict=True)
+    ]
 
 
-def shapes_of(step: Step) -> Sequence[tuple[int, int]]:
+def shapes_of(step: RequestStep) -> Sequence[tuple[int, int]]:
     if step.key == 18:
         return ((1, 1),)
     return SHAPES.get(step.key, SHAPE)
 
 
 def listener_of(client: Client, release: Release) -> str:
-    """The controller's listener came with KRaft, listeners of any name with 0.10.2."""
+    """Releases before KRaft have no controller listener."""
     if client.listener == "CONTROLLER" and release < Release((2, 8)):
         return "REPLICATION"
     return client.listener
 
 
 def printed_id(client: Client, release: Release) -> str:
-    """The client id as this release prints it; that of a replica fetcher comes per broker."""
+    """The client id as this release prints it."""
     as_json = release >= Release((2, 8))
     text = client_id_at(client, release)
     if text is None:
@@ -304,6 +311,6 @@ def client_id_at(client: Client, release: Release) -> str | None:
             return "0"
         case "forwarded":
             return "billing-admin-1"
-    if client.client_id and release.within(REFUSES_ODD_IDS):
+    if client.client_id and release.within(SANITIZED_IDS):
         return "".join(c for c in client.client_id if c not in ',="\\\n')
     return client.client_id

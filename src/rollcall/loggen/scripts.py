@@ -1,4 +1,4 @@
-"""What a client sends on a connection to a broker: how it begins, and what it then repeats."""
+"""The requests of a connection: an opening sequence, then a cycle that repeats."""
 
 from __future__ import annotations
 
@@ -35,63 +35,65 @@ CYCLES: Mapping[str, tuple[int, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RequestStep:
     key: int
     version: int
-    too_new: bool = False
+    unsupported: bool = False
     error: bool = False
     replica: bool = False
     forwarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
-    opening: tuple[Step, ...]
-    cycle: tuple[Step, ...]
+class ConnectionScript:
+    opening: tuple[RequestStep, ...]
+    cycle: tuple[RequestStep, ...]
     named_from: int | None = None
-    """The first request whose line carries the name; None when none does."""
+    """Index of the first request whose line has the software name; None if no line has it."""
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[RequestStep, ...]:
         return self.opening + self.cycle
 
-    def place_of(self, request: int) -> int:
-        """Where in `steps` the connection's request of that number stands, counted from 0."""
+    def step_index(self, request: int) -> int:
+        """The index in `steps` of the n-th request of a connection, counted from 0."""
         if request < len(self.opening):
             return request
         return len(self.opening) + (request - len(self.opening)) % len(self.cycle)
 
 
-def script_for(client: Client, release: Release) -> Script:
+def script_for(client: Client, release: Release) -> ConnectionScript:
     if client.role in (REPLICA, CONTROLLER, FORWARDED):
-        return _of_the_cluster(client.role, release)
+        return _broker_script(client.role, release)
     versions = versions_for(client, release)
-    asks = tuple(_asks(client, release))
-    named = _named_from(client, release, asks)
+    handshake = tuple(_api_versions_steps(client, release))
+    named = _named_from(client, release, handshake)
     if client.protocol == "SASL_SSL" and client.library != "apache-kafka-java":
-        asks = ()
+        handshake = ()
     first = tuple(_steps((METADATA, *OPENINGS[client.role]), versions))
     cycle = tuple(_steps(CYCLES[client.role], versions))
     match client.behaviour:
-        case "asks once and leaves" | "ApiVersions flood" if asks:
-            return Script(asks, asks[-1:], named)
+        case "single-request connections" | "ApiVersions flood" if handshake:
+            return ConnectionScript(handshake, handshake[-1:], named)
         case "Metadata flood":
             cycle = tuple(_steps((METADATA,), versions))
         case "errors and throttling":
             cycle = tuple(
-                Step(step.key, step.version, error=True)
+                RequestStep(step.key, step.version, error=True)
                 for step in _steps((HEARTBEAT, FETCH, OFFSET_FETCH, JOIN_GROUP), versions)
             )
-    return Script(asks + first, cycle or first or asks or _last_resort(release), named)
+    return ConnectionScript(
+        handshake + first, cycle or first or handshake or _fallback(release), named
+    )
 
 
 def versions_for(client: Client, release: Release) -> Mapping[int, int]:
-    """Per API the highest version that both have; none where the broker would close instead."""
+    """The highest common version of each API; APIs without one are left out."""
     broker = accepted_ranges(release)
     own = {key: max(found) for key, found in sender_of(client).apis.items()}
-    if client.pin is not None:
-        spoken = listed_ranges(client.pin)
-        own = {k: min(v, spoken[k].high) for k, v in own.items() if k in spoken}
+    if client.pinned_release is not None:
+        pinned = listed_ranges(client.pinned_release)
+        own = {k: min(v, pinned[k].high) for k, v in own.items() if k in pinned}
     lowered = {key: min(version, broker[key].high) for key, version in own.items() if key in broker}
     return {key: v for key, v in lowered.items() if v >= broker[key].low}
 
@@ -105,51 +107,60 @@ def sender_of(client: Client) -> Sender:
     return _senders()[client.library, client.library_version]
 
 
-def _asks(client: Client, release: Release) -> Iterator[Step]:
-    """ApiVersions: the highest of its own, and when that is too new, one that the broker has."""
+def _api_versions_steps(client: Client, release: Release) -> Iterator[RequestStep]:
+    """ApiVersions at the client's highest version; if unsupported, once more at a lower one."""
     own = sender_of(client).apis.get(API_VERSIONS)
-    if own is None or client.pin is not None or not release_line(release).advertised:
+    if own is None or client.pinned_release is not None or not release_line(release).advertised:
         return
     highest = listed_ranges(release)[API_VERSIONS].high
     if max(own) <= highest:
-        yield Step(API_VERSIONS, max(own))
+        yield RequestStep(API_VERSIONS, max(own))
         return
-    yield Step(API_VERSIONS, max(own), too_new=True)
-    # before 2.4 the refusal names no version, and a client goes down to 0
-    yield Step(API_VERSIONS, highest if release >= Release((2, 4)) else 0)
+    yield RequestStep(API_VERSIONS, max(own), unsupported=True)
+    # before 2.4 the UNSUPPORTED_VERSION response has no range, and a client retries with 0
+    yield RequestStep(API_VERSIONS, highest if release >= Release((2, 4)) else 0)
 
 
-def _named_from(client: Client, release: Release, asks: tuple[Step, ...]) -> int | None:
-    """From 2.5 on, the lines after the ApiVersions that told a name carry it."""
-    told = [at for at, step in enumerate(asks) if step.version >= NAMES_FROM and not step.too_new]
-    if client.tells is None or not told or release < Release((2, 5)):
+def _named_from(client: Client, release: Release, handshake: tuple[RequestStep, ...]) -> int | None:
+    """From 2.5 on, lines after the ApiVersions request with a software name have that name."""
+    with_name = [i for i, step in enumerate(handshake) if sends_software(step)]
+    if client.software_reported is None or not with_name or release < Release((2, 5)):
         return None
     if client.protocol == "SASL_SSL" and client.library != "apache-kafka-java":
         return 0
-    return told[0] + 1
+    return with_name[0] + 1
 
 
-def _steps(keys: tuple[int, ...], versions: Mapping[int, int]) -> Iterator[Step]:
-    return (Step(key, versions[key]) for key in keys if key in versions)
+def sends_software(step: RequestStep) -> bool:
+    """Whether the request is an ApiVersions with the software name in its body."""
+    return step.key == API_VERSIONS and step.version >= NAMES_FROM and not step.unsupported
 
 
-def _last_resort(release: Release) -> tuple[Step, ...]:
-    """All that is left to a client whose versions the broker no longer has."""
-    return (Step(METADATA, accepted_ranges(release)[METADATA].low),)
+def _steps(keys: tuple[int, ...], versions: Mapping[int, int]) -> Iterator[RequestStep]:
+    return (RequestStep(key, versions[key]) for key in keys if key in versions)
 
 
-def _of_the_cluster(role: str, release: Release) -> Script:
+def _fallback(release: Release) -> tuple[RequestStep, ...]:
+    """For a client that has no version in common with the broker."""
+    return (RequestStep(METADATA, accepted_ranges(release)[METADATA].low),)
+
+
+def _broker_script(role: str, release: Release) -> ConnectionScript:
     kraft = release_line(release).main is Mode.KRAFT
     broker = listed_ranges(release)
     if role == REPLICA:
-        fetch = Step(FETCH, broker[FETCH].high, replica=True)
+        fetch = RequestStep(FETCH, broker[FETCH].high, replica=True)
         epochs = (
-            (Step(EPOCHS, broker[EPOCHS].high, replica=True),) if release >= Release((2, 4)) else ()
+            (RequestStep(EPOCHS, broker[EPOCHS].high, replica=True),)
+            if release >= Release((2, 4))
+            else ()
         )
-        return Script((), epochs + (fetch,) * 20)
+        return ConnectionScript((), epochs + (fetch,) * 20)
     if role == CONTROLLER or not kraft:
         if kraft:
             heartbeat = listed_ranges(release, Mode.CONTROLLER)[BROKER_HEARTBEAT].high
-            return Script((), (Step(BROKER_HEARTBEAT, heartbeat),))
-        return Script((), (Step(UPDATE_METADATA, broker[UPDATE_METADATA].high),))
-    return Script((), (Step(CREATE_TOPICS, broker[CREATE_TOPICS].high, forwarded=True),))
+            return ConnectionScript((), (RequestStep(BROKER_HEARTBEAT, heartbeat),))
+        return ConnectionScript((), (RequestStep(UPDATE_METADATA, broker[UPDATE_METADATA].high),))
+    return ConnectionScript(
+        (), (RequestStep(CREATE_TOPICS, broker[CREATE_TOPICS].high, forwarded=True),)
+    )

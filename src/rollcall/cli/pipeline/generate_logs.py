@@ -29,7 +29,7 @@ from rollcall.pipeline.jobs.job import local_store
 from rollcall.pipeline.sources.paths import is_local
 
 if TYPE_CHECKING:
-    from rollcall.loggen.job import Generated
+    from rollcall.loggen import GeneratedLogs
 
 UNITS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 SMALL_LINES = 50_000
@@ -55,7 +55,7 @@ def generate_logs(
     conf: ConfOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write request logs of a made-up but lifelike fleet, and the truth about it as JSON.
+    """Write request logs of a synthetic fleet, and the expected counts as JSON.
 
     Libraries old and new, pinned ones, many owners, five clients that misbehave: to see what
     the pipeline makes of a gigabyte or a terabyte before trusting it with your own logs.
@@ -95,7 +95,7 @@ def generate_logs(
         _print(made, seconds)
 
 
-def _print(made: Generated, seconds: float) -> None:
+def _print(made: GeneratedLogs, seconds: float) -> None:
     print_table(
         ("files", "lines", "bytes", "brokers", "clients", "seconds", "lines/s"),
         [
@@ -111,7 +111,7 @@ def _print(made: Generated, seconds: float) -> None:
         ],
         right=("files", "lines", "bytes", "brokers", "clients", "seconds", "lines/s"),
     )
-    print(f"the truth about the fleet: {made.truth}")
+    print(f"expected counts: {made.expected}")
 
 
 def parse_count(text: str) -> int:

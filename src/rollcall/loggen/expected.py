@@ -1,7 +1,7 @@
-"""The truth about a fleet: what each client sent, counted from the plan and not from the lines.
+"""Expected counts: what each client sent, computed from the plan without reading the lines.
 
-No line is looked at: how often a client comes up follows from its places in a round, and what
-it then sends from its script. So the tables of a pipeline run can be compared with it.
+The places of a client in a round determine its number of requests, its script the requests. The
+tables of a pipeline run can be compared with these counts.
 """
 
 from __future__ import annotations
@@ -12,15 +12,14 @@ from functools import cached_property
 from typing import Any
 
 from rollcall.catalog import Release, listed_ranges
-from rollcall.catalog.clients.signatures import API_VERSIONS, NAMES_FROM
 from rollcall.loggen.fleet import Broker, Client
 from rollcall.loggen.lines import PORT_COUNT
-from rollcall.loggen.plan import Plan, client_id_at
-from rollcall.loggen.scripts import Script, Step
+from rollcall.loggen.plan import LogPlan, client_id_at
+from rollcall.loggen.scripts import ConnectionScript, RequestStep, sends_software
 
 
-class Truth:
-    def __init__(self, plan: Plan) -> None:
+class ExpectedCounts:
+    def __init__(self, plan: LogPlan) -> None:
         self.plan = plan
 
     def as_json(self) -> dict[str, Any]:
@@ -31,7 +30,7 @@ class Truth:
             "form": settings.form,
             "time_zone": "UTC",
             "start": settings.start.isoformat(),
-            "hours": settings.hours_each,
+            "hours": settings.hours_per_broker,
             "brokers": [self.broker(broker) for broker in self.plan.fleet.brokers],
             "clients": [self.client(at) for at in range(len(self.plan.fleet.clients))],
             "files": {
@@ -44,13 +43,14 @@ class Truth:
     def broker(self, broker: Broker) -> dict[str, Any]:
         return {
             "id": broker.id,
-            "folder": broker.folder,
+            "directory": broker.directory,
             "release": str(broker.release),
             "form": broker.form,
             "addresses": [broker.address, broker.address_v6],
             "lines": self.lines[broker.id],
             "ranges": {
-                str(key): [it.low, it.high] for key, it in listed_ranges(broker.release).items()
+                str(key): [versions.low, versions.high]
+                for key, versions in listed_ranges(broker.release).items()
             },
         }
 
@@ -80,7 +80,7 @@ class Truth:
             "host": client.host if client.owner != "kafka" else None,
             "library": client.library or None,
             "library_version": client.library_version or None,
-            "tells": list(client.tells) if client.tells else None,
+            "software": list(client.software_reported) if client.software_reported else None,
             "role": client.role,
             "behaviour": client.behaviour,
             "pinned": client.pinned,
@@ -89,7 +89,7 @@ class Truth:
         }
 
     def requests(self, at: int, broker: Broker) -> int:
-        """How many lines of a broker are the client's: whole rounds, and the last one in part."""
+        """The client's lines at a broker: complete rounds and a part of the last one."""
         rounds, rest = divmod(self.lines[broker.id], len(self.plan.round))
         mine = self.places[at]
         return rounds * len(mine) + sum(place < rest for place in mine)
@@ -100,9 +100,9 @@ class Truth:
             return None
         client = self.plan.fleet.clients[at]
         _, script = self.plan.scripts[self.plan.releases.index(broker.release), at]
-        steps, named = Counter[Step](), 0
-        whole, rest = divmod(requests, client.lasts)
-        for length, times in ((client.lasts, whole), (rest, 1)):
+        steps, named = Counter[RequestStep](), 0
+        whole, rest = divmod(requests, client.connection_requests)
+        for length, times in ((client.connection_requests, whole), (rest, 1)):
             for step, count in _counted(script, length):
                 steps[step] += count * times
             named += _named(script, client, broker.release, length) * times
@@ -116,8 +116,8 @@ class Truth:
         }
 
 
-def _counted(script: Script, length: int) -> Iterator[tuple[Step, int]]:
-    """What the first `length` requests of a connection are."""
+def _counted(script: ConnectionScript, length: int) -> Iterator[tuple[RequestStep, int]]:
+    """The steps of the first `length` requests of a connection, counted."""
     for step in script.opening[:length]:
         yield step, 1
     rounds, rest = divmod(max(0, length - len(script.opening)), len(script.cycle))
@@ -125,30 +125,27 @@ def _counted(script: Script, length: int) -> Iterator[tuple[Step, int]]:
         yield step, rounds + (place < rest)
 
 
-def _named(script: Script, client: Client, release: Release, length: int) -> int:
-    """Lines that tell the software: by their own field, or as ApiVersions in the body."""
+def _named(script: ConnectionScript, client: Client, release: Release, length: int) -> int:
+    """Lines with the software name in their own field, or in an ApiVersions body."""
     by_field = 0 if script.named_from is None else max(0, length - script.named_from)
-    if client.tells is None or release < Release((2, 4)):
+    if client.software_reported is None or release < Release((2, 4)):
         return by_field
     before = length if script.named_from is None else min(length, script.named_from)
     in_body = [
-        _tells(script.steps[script.place_of(request)])
+        sends_software(script.steps[script.step_index(request)])
         for request in range(min(before, len(script.opening)))
     ]
     if script.named_from is None and length > len(script.opening):
         rounds, rest = divmod(length - len(script.opening), len(script.cycle))
-        told = [_tells(step) for step in script.cycle]
-        return sum(in_body) + rounds * sum(told) + sum(told[:rest])
+        in_cycle = [sends_software(step) for step in script.cycle]
+        return sum(in_body) + rounds * sum(in_cycle) + sum(in_cycle[:rest])
     return by_field + sum(in_body)
 
 
-def _tells(step: Step) -> bool:
-    return step.key == API_VERSIONS and step.version >= NAMES_FROM and not step.too_new
-
-
-def _by_api(steps: Counter[Step]) -> dict[str, dict[str, int]]:
+def _by_api(steps: Counter[RequestStep]) -> dict[str, dict[str, int]]:
     apis: dict[str, dict[str, int]] = {}
-    for step, count in sorted(steps.items(), key=lambda it: (it[0].key, it[0].version)):
+    for step in sorted(steps, key=lambda step: (step.key, step.version)):
+        count = steps[step]
         if count:
             versions = apis.setdefault(str(step.key), {})
             versions[str(step.version)] = versions.get(str(step.version), 0) + count
