@@ -186,7 +186,7 @@ def test_limits_request_log_and_metrics() -> None:
         ("[listeners.A]\nsecurity_protocol = 'SSL'", "there is no listeners.A.tls.certificate", ""),
         (
             "[listeners.A]\nsecurity_protocol='SSL'\ntls = {certificate='no.pem', key='no.pem'}",
-            "[listeners.A.tls] the TLS certificate file",
+            "[listeners.A.tls] TLS certificate file",
             "PEM",
         ),
         ("[listeners.A]\nsecurity_protocol='SASL_PLAINTEXT'", "there are no users", "users.toml"),

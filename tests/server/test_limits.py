@@ -8,7 +8,6 @@ import pytest
 
 from rollcall.protocol.framing import frame
 from rollcall.server import ConnectionLimits, ListenerConfig, RequestContext, SocketServer
-from rollcall.server.refusals import RefusalCause, RefusalReason, Refusals
 from tests.server.wire import (
     API_VERSIONS,
     DESCRIBE_CLUSTER,
@@ -200,39 +199,6 @@ async def test_random_and_mutated_frames_leave_no_connection_and_no_error(
         async with await Peer.connect(listener) as next_one:
             assert (await next_one.call(API_VERSIONS, 3, named())).error_code == 0
     assert [r for r in caplog.records if r.levelno >= logging.ERROR] == []
-
-
-def test_refusals_are_logged_once_per_cause_and_interval(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    refusals = Refusals()
-
-    def lines() -> list[str]:
-        found = [record.getMessage() for record in caplog.records]
-        caplog.clear()
-        return found
-
-    cause = RefusalCause("L", RefusalReason.MALFORMED, "10.0.0.1")
-    for second in range(10):
-        refusals.note(cause, float(second), "closed %s", "10.0.0.1:5")
-    assert lines() == ["listener L: closed 10.0.0.1:5"]
-    refusals.note(
-        RefusalCause("L", RefusalReason.MALFORMED, "10.0.0.2"), 10.0, "closed %s", "10.0.0.2:5"
-    )
-    assert len(lines()) == 1, "another address is another cause"
-    refusals.sweep(59.0)
-    assert lines() == []
-    refusals.sweep(60.0)
-    assert lines() == ["listener L: 9 more refusals for 10.0.0.1 within 60 s (malformed)"]
-    refusals.note(cause, 61.0, "closed %s", "10.0.0.1:5")
-    assert len(lines()) == 1
-    for number in range(1000):
-        other = RefusalCause("L", RefusalReason.MALFORMED, f"10.0.1.{number}")
-        refusals.note(other, 62.0, "closed %s", number)
-    assert len(lines()) == 63
-    refusals.flush()
-    assert lines() == ["937 more refusals for other causes within 60 s"]
-    assert refusals.counts["L", RefusalReason.MALFORMED] == 1012
 
 
 async def test_request_of_2_mb_is_refused_by_default_and_accepted_with_a_larger_limit() -> None:
