@@ -1,4 +1,4 @@
-"""Ranges of versions: overlap, intersection and differences."""
+"""Ranges of API versions: overlap, intersection and differences."""
 
 import pytest
 
@@ -14,25 +14,25 @@ from rollcall.catalog.ranges import Difference, Range, differences, intersect
         ((2, 2), (0, 9), (2, 2)),
     ],
 )
-def test_an_overlap_is_the_same_from_both_sides(
+def test_overlap_is_symmetric(
     left: tuple[int, int], right: tuple[int, int], shared: tuple[int, int] | None
 ) -> None:
     assert Range(*left).overlap(Range(*right)) == shared
     assert Range(*right).overlap(Range(*left)) == shared
 
 
-def test_35_7_what_two_brokers_have_in_common_is_what_the_kip_says() -> None:
+def test_35_7_intersect_returns_the_result_printed_in_the_kip() -> None:
     b1 = {0: (0, 3), 1: (2, 3)}
     b2 = {0: (1, 2), 1: (0, 3), 2: (0, 0)}
     assert intersect([b1, b2]) == {0: (1, 2), 1: (2, 3)}
 
 
-def test_brokers_that_share_no_version_share_no_api() -> None:
+def test_intersect_drops_an_api_without_a_common_version() -> None:
     assert intersect([{0: (0, 1)}, {0: (2, 3)}]) == {}
     assert intersect([]) == {}
 
 
-def test_differences_name_what_one_side_lacks() -> None:
+def test_differences_include_apis_that_one_side_lacks() -> None:
     assert differences({0: (0, 1), 1: (0, 0)}, {0: (0, 2), 1: (0, 0), 2: (0, 0)}) == (
         Difference(0, Range(0, 1), Range(0, 2)),
         Difference(2, None, Range(0, 0)),

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from rollcall.catalog import Release, api_names, listed
+from rollcall.catalog import Release, api_names, lists
 from rollcall.loggen.bodies import PLACEHOLDERS, BodyContext, BrokerEndpoint
 from rollcall.loggen.layouts import known_layouts
 from rollcall.loggen.templates import template
@@ -67,7 +67,7 @@ def generated(release: str, key: int, version: int) -> str:
             topics=[("orders", "5a3LYtGYQtGAB5K8RXAsZw")],
             partitions=1,
             brokers=[BrokerEndpoint(1, "127.0.0.1", 9092, "r1")],
-            unsupported=key == 18 and not listed(release, key, version),
+            unsupported=key == 18 and not lists(release, key, version),
         ),
     )
     text = re.sub(f"[{PLACEHOLDERS}]", "1", found.after)

@@ -1,63 +1,55 @@
-"""WHAT IS KNOWN about Kafka: releases, APIs, client libraries, features; and judgements from it.
+"""Facts about Kafka, and judgements based on them.
 
-Facts are tables in `data/`, each with its reading instructions on top; a new release, library
-or feature is a row there. Judgements are pure functions from values to frozen values that
-carry their candidates, their evidence and their source. Nothing here opens a socket, reads a
-setting, looks at a clock or makes prose: who asks is elsewhere, and so is who renders.
+Facts are tables in data/, each with an `about` text that explains its fields: a new release, API,
+library or feature is a new row. Judgements are pure functions that return frozen values with their
+candidates, evidence and provenance. There are no sockets, settings, clocks or texts for users here:
+brokers are queried in `client`, and `cli` and `web` render the values.
 
 In reading order:
 
-    ranges        ranges of versions: overlap, intersection, differences
-    source        how we know a thing
-    loader        reading a table, and saying which row of it is wrong
-    apis          the API keys
-    releases      a release number, and what is known of a line
-    lines         the lines, added up from what each of them changes
-    platforms     builds of Apache Kafka under another number
-    listings      what a release lists, accepts and marks deprecated
-    fits          every list that a release may show, and what explains it
-    others        brokers that are not Apache Kafka
-    inference         the values of a judgement about a broker
-    strange       a list that fits no release
-    identify      which release is this broker
-    identity      what a broker is, and where that came from
-    features      what a client can use, and which broker stands in the way
-    libraries     client libraries
-    signatures    which of them could have sent these versions
-    clients       which library is this client
-    targets       what a target release means to a library
-    applications  the application behind a client id
-    log_forms     which release writes which form of the request log
+    ranges      ranges of API versions
+    provenance  how a value is known
+    loader      reads a table and reports its invalid row
+    apis        API keys and names
+    releases/   releases: the API versions each lists, accepts, refuses and marks deprecated
+    brokers/    the release of a broker, inferred from its ApiVersions response
+    features    features that a client can use on a cluster
+    clients/    the library of a client, its application, and its compatibility with a release
 """
 
-from rollcall.catalog.apis import Api, Mode, api_name, api_named, api_names, api_rows, known_apis
-from rollcall.catalog.brokers.fingerprints import BrokerCondition
-from rollcall.catalog.brokers.identify import identify_release, identify_without_api_versions
-from rollcall.catalog.brokers.identity import BrokerIdentity, identify_broker
-from rollcall.catalog.brokers.other_products import OtherProduct
-from rollcall.catalog.brokers.result import (
+from rollcall.catalog.apis import Api, Mode, api_name, api_named, api_names, known_apis
+from rollcall.catalog.brokers import (
+    BrokerCondition,
+    BrokerIdentity,
     BrokerKind,
     ClosestRelease,
     Evidence,
     EvidenceKind,
     LineCandidate,
+    OtherProduct,
     ReleaseInference,
+    identify_broker,
+    identify_release,
+    identify_without_api_versions,
 )
-from rollcall.catalog.clients.applications import application_of, application_rules
-from rollcall.catalog.clients.compatibility import (
-    LibraryCompatibility,
-    Risk,
-    RiskReason,
-    known_api_versions,
-    library_compatibility,
-)
-from rollcall.catalog.clients.identify import (
+from rollcall.catalog.clients import (
+    ApplicationRule,
+    Library,
     LibraryCandidate,
+    LibraryCompatibility,
     LibraryEvidence,
     LibraryInference,
+    Risk,
+    RiskReason,
+    application_of,
+    application_rules,
+    engine_of,
     identify_library,
+    known_api_versions,
+    known_libraries,
+    library_compatibility,
+    parse_version,
 )
-from rollcall.catalog.clients.libraries import Library, engine_of, known_libraries, parse_version
 from rollcall.catalog.features import (
     BrokerSupport,
     Feature,
@@ -70,32 +62,33 @@ from rollcall.catalog.features import (
 from rollcall.catalog.loader import CatalogError, TableError
 from rollcall.catalog.provenance import Provenance
 from rollcall.catalog.ranges import Difference, Range, Ranges, as_ranges, differences, intersect
-from rollcall.catalog.releases.api_ranges import (
+from rollcall.catalog.releases import (
     Acceptance,
+    LogFormat,
+    Release,
+    ReleaseLine,
+    UnknownReleaseError,
     acceptance,
     accepted_ranges,
     accepts,
+    apache_line,
     first_line_listing,
     is_deprecated,
     is_known_release,
-    listed,
-    listed_ranges,
-    newest,
-    release_line,
-)
-from rollcall.catalog.releases.log_formats import (
-    LogFormat,
     known_log_formats,
+    known_release_lines,
+    listed_ranges,
+    lists,
     log_format,
     log_format_of,
+    newest_release_line,
+    release_line,
 )
-from rollcall.catalog.releases.release import Release, ReleaseLine, UnknownReleaseError
-from rollcall.catalog.releases.release_lines import known_release_lines, metadata_versions
-from rollcall.catalog.releases.vendor_builds import apache_line
 
 __all__ = [
     "Acceptance",
     "Api",
+    "ApplicationRule",
     "BrokerCondition",
     "BrokerIdentity",
     "BrokerKind",
@@ -135,7 +128,6 @@ __all__ = [
     "api_name",
     "api_named",
     "api_names",
-    "api_rows",
     "application_of",
     "application_rules",
     "as_ranges",
@@ -156,12 +148,11 @@ __all__ = [
     "known_log_formats",
     "known_release_lines",
     "library_compatibility",
-    "listed",
     "listed_ranges",
+    "lists",
     "log_format",
     "log_format_of",
-    "metadata_versions",
-    "newest",
+    "newest_release_line",
     "parse_version",
     "release_line",
     "usable_features",

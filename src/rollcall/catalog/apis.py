@@ -1,22 +1,21 @@
-"""The API keys: what each is called, who answers it and who sends it."""
+"""API keys: their names, the listeners that serve them and the nodes that send them."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
-from typing import Any
 
-from rollcall.catalog.loader import CatalogError, Row, check_fields, complain, read_table
+from rollcall.catalog.loader import CatalogError, Row, check_fields, invalid_row, read_table
 
 FILE = "apis.json"
 
 
 class Mode(StrEnum):
-    """Whose list it is: three kinds of node list different APIs."""
+    """The kind of node: each lists different APIs."""
 
     ZOOKEEPER = "zookeeper"
     """A broker that registers in ZooKeeper."""
@@ -31,30 +30,69 @@ class Api:
     key: int
     name: str
     enum: str
-    """As request logs print it from 1.0 on."""
+    """The name in request logs of Kafka 1.0 and later."""
     old_names: tuple[str, ...] = ()
     listeners: tuple[Mode, ...] = ()
     inter_broker: bool = False
+    """Sent by brokers and controllers only."""
     forwarded: bool = False
-    """A KRaft broker passes it on to the controller, and lists what both have."""
+    """A KRaft broker forwards it to the controller and lists the versions that both support."""
     cluster_action: bool = False
+    """Requires the permission ClusterAction."""
 
     @property
     def names(self) -> tuple[str, ...]:
         return (self.name, self.enum, *self.old_names)
 
 
+@cache
+def known_apis() -> Mapping[int, Api]:
+    """Every API of any Kafka release, by key."""
+    return build_apis(read_table(FILE)["apis"])
+
+
+@cache
+def api_names() -> Mapping[str, int]:
+    """Every API name that a log may contain, including old names, with its key."""
+    return MappingProxyType({name: api.key for api in known_apis().values() for name in api.names})
+
+
+def api_named(name: str) -> Api:
+    """The API with a name, in any spelling that Kafka ever used, or with a key given as text."""
+    key = int(name) if name.isdecimal() else api_names().get(name)
+    if key is None:
+        key = _normalized_names().get(_normalize(name))
+    if key is None or key not in known_apis():
+        close = difflib.get_close_matches(name, keys_by_name(known_apis()), n=1)
+        raise CatalogError(
+            f"there is no API called {name!r}",
+            hint=f"did you mean {close[0]}?" if close else "use a name such as Fetch, or its key",
+        )
+    return known_apis()[key]
+
+
+def api_name(key: int) -> str:
+    """The name of an API, or the key as text if the API is unknown."""
+    api = known_apis().get(key)
+    return api.name if api else str(key)
+
+
+def keys_by_name(apis: Mapping[int, Api]) -> dict[str, int]:
+    """The key of each current API name."""
+    return {api.name: api.key for api in apis.values()}
+
+
 def build_apis(rows: Sequence[Row]) -> Mapping[int, Api]:
     apis: dict[int, Api] = {}
-    taken: dict[str, int] = {}
+    key_of_name: dict[str, int] = {}
     for row in rows:
         where = f"row {row.get('key', row.get('name'))}"
         check_fields(
             FILE,
             where,
             row,
-            needs={"key", "name", "enum", "listeners"},
-            may={"old_names", "inter_broker", "forwarded", "cluster_action"},
+            required={"key", "name", "enum", "listeners"},
+            optional={"old_names", "inter_broker", "forwarded", "cluster_action"},
         )
         api = Api(
             **{
@@ -64,60 +102,21 @@ def build_apis(rows: Sequence[Row]) -> Mapping[int, Api]:
             }
         )
         if api.key in apis:
-            complain(FILE, where, "the key is there twice", "keep one row per key")
+            invalid_row(FILE, where, "duplicate key", "keep one row per key")
         for name in api.names:
-            if taken.setdefault(name, api.key) != api.key:
-                complain(FILE, where, f"{name} is also key {taken[name]}", "keep it at one key")
+            if key_of_name.setdefault(name, api.key) != api.key:
+                other = key_of_name[name]
+                invalid_row(FILE, where, f"{name} is also key {other}", "keep it at one key")
         if not api.listeners:
-            complain(FILE, where, "no listener answers it", "name who lists it in a release")
+            invalid_row(FILE, where, "no listener serves it", "name the modes that list it")
         apis[api.key] = api
     return MappingProxyType(dict(sorted(apis.items())))
 
 
-@cache
-def known_apis() -> Mapping[int, Api]:
-    """Every API that a release ever had, by key."""
-    return build_apis(read_table(FILE)["apis"])
-
-
-@cache
-def api_names() -> Mapping[str, int]:
-    """Every name that a log may hold, old ones too, to its key."""
-    return MappingProxyType({name: api.key for api in known_apis().values() for name in api.names})
-
-
-def api_named(name: str) -> Api:
-    """The API of a name in any spelling that Kafka ever used, or of a number as text."""
-    key = int(name) if name.isdecimal() else api_names().get(name)
-    if key is None:
-        key = _folded_names().get(_fold(name))
-    if key is None or key not in known_apis():
-        close = difflib.get_close_matches(name, [api.name for api in known_apis().values()], n=1)
-        raise CatalogError(
-            f"there is no API called {name!r}",
-            hint=f"did you mean {close[0]}?" if close else "use a name such as Fetch, or its key",
-        )
-    return known_apis()[key]
-
-
-def api_name(key: int) -> str:
-    """Its name, or the bare number of an API that is in no release we know."""
-    api = known_apis().get(key)
-    return api.name if api else str(key)
-
-
-def api_rows() -> list[dict[str, Any]]:
-    """The table as plain rows, for whoever joins it."""
-    return [
-        asdict(api) | {"old_names": list(api.old_names), "listeners": [*map(str, api.listeners)]}
-        for api in known_apis().values()
-    ]
-
-
-def _fold(name: str) -> str:
+def _normalize(name: str) -> str:
     return name.replace("_", "").replace("-", "").casefold()
 
 
 @cache
-def _folded_names() -> Mapping[str, int]:
-    return {_fold(name): key for name, key in api_names().items()}
+def _normalized_names() -> Mapping[str, int]:
+    return {_normalize(name): key for name, key in api_names().items()}

@@ -1,8 +1,8 @@
-"""What a client can use on a cluster, and which broker stands in the way (35.7).
+"""Features that a client can use on a cluster, and the brokers that prevent the others (35.7).
 
-KIP-35 leaves it to clients to know which versions of which APIs a feature takes: this is that
-map. What the brokers have in common decides; where it is too little, the answer names the
-brokers, the API and the versions on both sides.
+KIP-35 leaves it to clients to know which API versions a feature needs; data/features.json is that
+table. A feature is usable if the versions that all brokers have in common meet its needs.
+Otherwise the result names the brokers, the API and the versions on both sides.
 """
 
 from __future__ import annotations
@@ -13,41 +13,43 @@ from enum import StrEnum
 from functools import cache
 from typing import Generic, TypeVar
 
-from rollcall.catalog.apis import Api, Mode, known_apis
-from rollcall.catalog.loader import Row, check_fields, complain, read_table
+from rollcall.catalog.apis import Api, Mode, keys_by_name, known_apis
+from rollcall.catalog.loader import Row, check_fields, invalid_row, parse_api, read_table
 from rollcall.catalog.ranges import Range, Ranges, as_ranges, intersect
 from rollcall.catalog.releases.release import ReleaseLine
 from rollcall.catalog.releases.release_lines import known_release_lines
 
 FILE = "features.json"
-ANY_HIGHER = 32767
-"""The highest version that the protocol can hold: a need without an upper end."""
+NO_MAXIMUM = 32767
+"""The highest version number in the protocol (int16)."""
 
 B = TypeVar("B", bound=Hashable)
+"""The type of a broker's name or id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Feature:
     id: str
     needs: Ranges
-    """The versions of each API that will do."""
+    """The usable versions of each API that it needs."""
     title: str = ""
     kip: int | None = None
     since: str | None = None
+    """The first release line that has it."""
     levels: Mapping[str, int] = field(default_factory=dict)
-    """Finalized features of the cluster, with the lowest level that will do."""
+    """The minimum finalized level of each cluster feature that it needs."""
     extension: str | None = None
-    """What no range tells; the broker must have shown it."""
+    """A capability that API ranges do not show; the broker must have demonstrated it."""
     note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerSupport:
-    """What one broker offers."""
+    """The API ranges, finalized features and extensions of one broker."""
 
     ranges: Mapping[int, tuple[int, int]]
     finalized: Mapping[str, int] | None = None
-    """Highest finalized levels; None where it was not asked, or could not tell."""
+    """The maximum finalized levels; None if the broker did not report them."""
     extensions: frozenset[str] = frozenset()
 
 
@@ -55,12 +57,12 @@ class Usable(StrEnum):
     YES = "yes"
     NO = "no"
     UNKNOWN = "unknown"
-    """The ranges will do; finalized levels are needed too and were not told."""
+    """The API ranges meet the needs, but no broker reported the finalized levels."""
 
 
 @dataclass(frozen=True, slots=True)
 class MissingRequirement(Generic[B]):
-    """One broker that lacks one thing: an API's versions, a finalized level or an extension."""
+    """A broker that lacks the versions of an API, a finalized level or an extension."""
 
     broker: B
     api_key: int | None = None
@@ -78,113 +80,126 @@ class FeatureResult(Generic[B]):
 
 
 def usable_features(
-    offers: Mapping[B, BrokerSupport], wanted: Sequence[Feature] | None = None
+    brokers: Mapping[B, BrokerSupport], features: Sequence[Feature] | None = None
 ) -> tuple[FeatureResult[B], ...]:
-    """Every feature (or those wanted) on a cluster of these brokers."""
-    if not offers:
+    """Whether each feature (default: every known one) is usable on a cluster of these brokers."""
+    if not brokers:
         return ()
-    common = intersect(offer.ranges for offer in offers.values())
+    common = intersect(support.ranges for support in brokers.values())
     return tuple(
-        _judge(feature, offers, common)
-        for feature in (known_features() if wanted is None else wanted)
+        _judge(feature, brokers, common)
+        for feature in (known_features() if features is None else features)
     )
 
 
-def _judge(feature: Feature, offers: Mapping[B, BrokerSupport], common: Ranges) -> FeatureResult[B]:
-    obstacles = (
-        *_missing_versions(feature, offers, common),
-        *_missing_levels(feature, offers),
-        *_missing_extensions(feature, offers),
+def _judge(
+    feature: Feature, brokers: Mapping[B, BrokerSupport], common: Ranges
+) -> FeatureResult[B]:
+    missing = (
+        *_missing_versions(feature, brokers, common),
+        *_missing_levels(feature, brokers),
+        *_missing_extensions(feature, brokers),
     )
-    untold = feature.levels and all(offer.finalized is None for offer in offers.values())
-    usable = Usable.NO if obstacles else Usable.UNKNOWN if untold else Usable.YES
-    return FeatureResult(feature, usable, obstacles)
+    if missing:
+        return FeatureResult(feature, Usable.NO, missing)
+    if feature.levels and all(support.finalized is None for support in brokers.values()):
+        return FeatureResult(feature, Usable.UNKNOWN)
+    return FeatureResult(feature, Usable.YES)
 
 
 def _missing_versions(
-    feature: Feature, offers: Mapping[B, BrokerSupport], common: Ranges
+    feature: Feature, brokers: Mapping[B, BrokerSupport], common: Ranges
 ) -> Iterator[MissingRequirement[B]]:
     for key, needed in feature.needs.items():
         if key in common and common[key].overlap(needed):
             continue
-        offered = {broker: as_ranges(offer.ranges).get(key) for broker, offer in offers.items()}
-        without = [b for b, range_ in offered.items() if not (range_ and range_.overlap(needed))]
-        # each broker alone will do, yet they share no version: then all of them are named
-        for broker in without or offers:
+        offered = {
+            broker: as_ranges(support.ranges).get(key) for broker, support in brokers.items()
+        }
+        lacking = [
+            broker for broker, range_ in offered.items() if not (range_ and range_.overlap(needed))
+        ]
+        # if each broker alone meets the need but they share no version, all of them are named
+        for broker in lacking or brokers:
             yield MissingRequirement(broker, api_key=key, needed=needed, offered=offered[broker])
 
 
 def _missing_levels(
-    feature: Feature, offers: Mapping[B, BrokerSupport]
+    feature: Feature, brokers: Mapping[B, BrokerSupport]
 ) -> Iterator[MissingRequirement[B]]:
-    """Levels belong to the cluster, but a broker that lags behind may tell an older one."""
+    """Finalized levels belong to the cluster, but a lagging broker may report an older level."""
     for name, level in feature.levels.items():
-        for broker, offer in offers.items():
-            if offer.finalized is not None and offer.finalized.get(name, 0) < level:
-                told = offer.finalized.get(name, 0)
+        for broker, support in brokers.items():
+            if support.finalized is not None and support.finalized.get(name, 0) < level:
+                reported = support.finalized.get(name, 0)
                 yield MissingRequirement(
                     broker,
                     level=name,
-                    needed=Range(level, ANY_HIGHER),
-                    offered=Range(told, told) if told else None,
+                    needed=Range(level, NO_MAXIMUM),
+                    offered=Range(reported, reported) if reported else None,
                 )
 
 
 def _missing_extensions(
-    feature: Feature, offers: Mapping[B, BrokerSupport]
+    feature: Feature, brokers: Mapping[B, BrokerSupport]
 ) -> Iterator[MissingRequirement[B]]:
     if feature.extension:
-        for broker, offer in offers.items():
-            if feature.extension not in offer.extensions:
+        for broker, support in brokers.items():
+            if feature.extension not in support.extensions:
                 yield MissingRequirement(broker, extension=feature.extension)
 
 
 @cache
 def known_features() -> tuple[Feature, ...]:
-    """The features that the catalog knows, by the release that brought them."""
+    """Every feature in the catalog, in the order of the releases that added them."""
     return build_features(read_table(FILE)["features"], known_release_lines(), known_apis())
 
 
 def build_features(
-    rows: Sequence[Row], known: Sequence[ReleaseLine], apis: Mapping[int, Api]
+    rows: Sequence[Row], lines: Sequence[ReleaseLine], apis: Mapping[int, Api]
 ) -> tuple[Feature, ...]:
-    keys = {api.name: api.key for api in apis.values()}
-    built: list[Feature] = []
+    keys = keys_by_name(apis)
+    features: list[Feature] = []
     for row in rows:
         where = f"row {row.get('id')}"
-        fields = {"id", "title", "kip", "since", "needs"}
-        check_fields(FILE, where, row, needs=fields, may={"levels", "extension", "note"})
-        if row["id"] in {feature.id for feature in built}:
-            complain(FILE, where, "is there twice", "give every feature its own id")
-        if strange := row["needs"].keys() - keys.keys():
-            complain(FILE, where, f"there is no API {min(strange)}", "use a name of apis.json")
-        needs = {keys[api]: Range(low, ANY_HIGHER) for api, low in row["needs"].items()}
+        check_fields(
+            FILE,
+            where,
+            row,
+            required={"id", "title", "kip", "since", "needs"},
+            optional={"levels", "extension", "note"},
+        )
+        if row["id"] in {feature.id for feature in features}:
+            invalid_row(FILE, where, "duplicate id", "give every feature its own id")
+        needs = {
+            parse_api(FILE, where, api, keys): Range(low, NO_MAXIMUM)
+            for api, low in row["needs"].items()
+        }
         feature = Feature(**{**row, "needs": needs, "levels": row.get("levels", {})})
-        first = None if feature.extension else _first_line(feature, known)
+        first = None if feature.extension else _first_line(feature, lines)
         if first != feature.since:
-            complain(
+            invalid_row(
                 FILE,
                 where,
-                f"is said to be there since {feature.since}; the first line that has it is {first}",
-                "correct since, the needs, or the line in releases.json",
+                f"has since {feature.since}, but the first line that has it is {first}",
+                "correct since, needs, or the line in releases.json",
             )
-        built.append(feature)
-    return tuple(built)
+        features.append(feature)
+    return tuple(features)
 
 
-def _first_line(feature: Feature, known: Sequence[ReleaseLine]) -> str | None:
-    for line in known:
-        for mode, listed in line.listings[-1].listed.items():
-            ranges = {**listed, **line.telemetry}
-            if (
-                mode is not Mode.CONTROLLER
-                and all(
-                    key in ranges and ranges[key].overlap(r) for key, r in feature.needs.items()
-                )
-                and all(
-                    line.features.get(name, Range(0, 0)).high >= level
-                    for name, level in feature.levels.items()
-                )
-            ):
-                return line.name
-    return None
+def _first_line(feature: Feature, lines: Sequence[ReleaseLine]) -> str | None:
+    return next((line.name for line in lines if _has_feature(line, feature)), None)
+
+
+def _has_feature(line: ReleaseLine, feature: Feature) -> bool:
+    for name, level in feature.levels.items():
+        if line.features.get(name, Range(0, 0)).high < level:
+            return False
+    for mode in line.modes:
+        ranges = {**line.ranges[mode], **line.telemetry}
+        if mode is not Mode.CONTROLLER and all(
+            key in ranges and ranges[key].overlap(needed) for key, needed in feature.needs.items()
+        ):
+            return True
+    return False

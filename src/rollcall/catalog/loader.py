@@ -1,7 +1,7 @@
-"""Reading the tables, and saying which file and which row is wrong.
+"""Read the tables in data/ and report the file and row of an invalid entry.
 
-A module that owns a table has a pure function from rows to values; it calls `complain` for
-a row that cannot be right. So a test can hand it a spoilt table and see the check fire.
+Each module that owns a table has a pure `build_...` function from rows to values, which calls
+`invalid_row` for a row that contradicts itself or another table.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any, NoReturn
 
-from rollcall.catalog.ranges import Range
+from rollcall.catalog.ranges import Range, Ranges
 from rollcall.errors import RollcallError
 
 Row = Mapping[str, Any]
 
 
 class CatalogError(RollcallError):
-    """The catalog was asked for what it does not know, or its tables contradict themselves."""
+    """An unknown name was looked up in the catalog, or one of its tables is invalid."""
 
 
 class TableError(CatalogError):
-    """A table of the catalog contradicts itself or another one."""
+    """A table of the catalog contradicts itself or another table."""
 
 
 def read_table(file: str) -> dict[str, Any]:
@@ -30,29 +30,49 @@ def read_table(file: str) -> dict[str, Any]:
     try:
         table: dict[str, Any] = json.loads(text)
     except json.JSONDecodeError as error:
-        complain(file, f"line {error.lineno}", error.msg, "mend the JSON")
+        invalid_row(file, f"line {error.lineno}", error.msg, "correct the JSON syntax")
     return table
 
 
-def complain(file: str, row: str, what: str, do: str) -> NoReturn:
-    raise TableError(f"catalog/data/{file}, {row}: {what}", hint=do)
+def invalid_row(file: str, row: str, problem: str, hint: str) -> NoReturn:
+    raise TableError(f"catalog/data/{file}, {row}: {problem}", hint=hint)
 
 
-def check_fields(file: str, name: str, row: Row, *, needs: set[str], may: set[str]) -> None:
-    """A row has the fields it needs and none that nobody reads (a typo looks like that)."""
-    if missing := needs - row.keys():
-        complain(file, name, f"lacks {', '.join(sorted(missing))}", "add what is missing")
-    if extra := row.keys() - needs - may:
-        complain(
+def check_fields(
+    file: str, name: str, row: Row, *, required: set[str], optional: set[str] | None = None
+) -> None:
+    """Reject a row with a missing field or an unknown one (usually a misspelling)."""
+    known = required | (optional or set())
+    if missing := required - row.keys():
+        invalid_row(file, name, f"lacks {', '.join(sorted(missing))}", "add the missing field")
+    if unknown := row.keys() - known:
+        invalid_row(
             file,
             name,
-            f"has the unknown field {', '.join(sorted(extra))}",
-            f"the fields are {', '.join(sorted(needs | may))}",
+            f"has the unknown field {', '.join(sorted(unknown))}",
+            f"use only the fields {', '.join(sorted(known))}",
         )
 
 
-def range_from(file: str, row: str, api: str, pair: Any) -> Range:
+def parse_range(file: str, row: str, name: str, pair: Any) -> Range:
     match pair:
         case [int(low), int(high)] if 0 <= low <= high:
             return Range(low, high)
-    complain(file, row, f"{api} has the range {pair!r}", "give [lowest, highest], from 0 on")
+    invalid_row(file, row, f"{name} has the range {pair!r}", "give [lowest, highest], at least 0")
+
+
+def parse_api(file: str, row: str, name: str, keys: Mapping[str, int]) -> int:
+    """The key of an API name."""
+    if name not in keys:
+        invalid_row(
+            file, row, f"there is no API {name}", "use a name of apis.json, or add it there"
+        )
+    return keys[name]
+
+
+def parse_ranges(file: str, row: str, pairs: Mapping[str, Any], keys: Mapping[str, int]) -> Ranges:
+    """Ranges by API key, from ranges by API name."""
+    return {
+        parse_api(file, row, name, keys): parse_range(file, row, name, pair)
+        for name, pair in pairs.items()
+    }

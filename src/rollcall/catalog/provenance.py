@@ -1,4 +1,4 @@
-"""How we know a thing: every value that is shown carries it (885.4)."""
+"""Provenance: how a value is known. Every value shown to a user carries one (885.4)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from enum import StrEnum
 
 class Provenance(StrEnum):
     REPORTED = "reported"
-    """The broker or the client said so itself."""
+    """The broker or the client states it about itself."""
     INFERRED = "inferred"
-    """Concluded from what it does; there are candidates, and it may be wrong."""
+    """Derived from evidence, with candidates; may be wrong."""
     CONFIGURED = "configured"
-    """Somebody told us in a setting."""
+    """Set by the user."""
     MISSING = "missing"
-    """Nothing is known, and nothing is made up."""
+    """Not known."""

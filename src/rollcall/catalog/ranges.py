@@ -1,4 +1,4 @@
-"""Ranges of API versions, and how two lists of them compare."""
+"""Ranges of API versions: overlap, intersection and differences."""
 
 from __future__ import annotations
 
@@ -25,20 +25,21 @@ class Range(NamedTuple):
 
 
 Ranges = Mapping[int, Range]
+"""Version range by API key."""
 
 
 def as_ranges(pairs: Mapping[int, tuple[int, int]]) -> dict[int, Range]:
-    """What a broker listed, by API key in order."""
+    """The ranges a broker lists, sorted by API key."""
     return {key: Range(*pairs[key]) for key in sorted(pairs)}
 
 
 def intersect(lists: Iterable[Mapping[int, tuple[int, int]]]) -> dict[int, Range]:
-    """What all brokers have in common; an API that one of them lacks is left out (KIP-35)."""
-    every = [as_ranges(pairs) for pairs in lists]
-    if not every:
+    """The versions common to all brokers; APIs that one of them lacks are left out (KIP-35)."""
+    brokers = [as_ranges(pairs) for pairs in lists]
+    if not brokers:
         return {}
-    common = every[0]
-    for ranges in every[1:]:
+    common = brokers[0]
+    for ranges in brokers[1:]:
         common = {
             key: shared
             for key, range_ in common.items()
@@ -49,7 +50,7 @@ def intersect(lists: Iterable[Mapping[int, tuple[int, int]]]) -> dict[int, Range
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One API in which two lists differ; None where a list lacks it."""
+    """One API whose range differs between two lists; None where a list lacks the API."""
 
     api_key: int
     observed: Range | None

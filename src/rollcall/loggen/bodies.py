@@ -202,7 +202,7 @@ class _Writer:
     def epoch(self) -> str | None:
         if not self.context.as_json:
             return None
-        return "0" if release_line(self.context.release).main is Mode.ZOOKEEPER else OFFSET
+        return "0" if release_line(self.context.release).default_mode is Mode.ZOOKEEPER else OFFSET
 
 
 def _compact(value: Any) -> str:

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 
 from rollcall.catalog import Mode, Release, accepted_ranges, listed_ranges, release_line
-from rollcall.catalog.clients.signatures import API_VERSIONS, NAMES_FROM, Sender, senders
+from rollcall.catalog.clients.signatures import (
+    API_VERSIONS,
+    NAME_SINCE,
+    LibraryVersion,
+    library_versions,
+)
 from rollcall.loggen.fleet import CONTROLLER, FORWARDED, REPLICA, Client
 
 (PRODUCE, FETCH, LIST_OFFSETS, METADATA, UPDATE_METADATA) = (0, 1, 2, 3, 6)
@@ -99,18 +104,25 @@ def versions_for(client: Client, release: Release) -> Mapping[int, int]:
 
 
 @cache
-def _senders() -> Mapping[tuple[str, str | None], Sender]:
-    return {(sender.library.id, sender.version): sender for sender in senders()}
+def _senders() -> Mapping[tuple[str, str | None], LibraryVersion]:
+    return {
+        (known.library.id, str(known.version) if known.version else None): known
+        for known in library_versions()
+    }
 
 
-def sender_of(client: Client) -> Sender:
+def sender_of(client: Client) -> LibraryVersion:
     return _senders()[client.library, client.library_version]
 
 
 def _api_versions_steps(client: Client, release: Release) -> Iterator[RequestStep]:
     """ApiVersions at the client's highest version; if unsupported, once more at a lower one."""
     own = sender_of(client).apis.get(API_VERSIONS)
-    if own is None or client.pinned_release is not None or not release_line(release).advertised:
+    if (
+        own is None
+        or client.pinned_release is not None
+        or not release_line(release).answers_api_versions
+    ):
         return
     highest = listed_ranges(release)[API_VERSIONS].high
     if max(own) <= highest:
@@ -133,7 +145,7 @@ def _named_from(client: Client, release: Release, handshake: tuple[RequestStep, 
 
 def sends_software(step: RequestStep) -> bool:
     """Whether the request is an ApiVersions with the software name in its body."""
-    return step.key == API_VERSIONS and step.version >= NAMES_FROM and not step.unsupported
+    return step.key == API_VERSIONS and step.version >= NAME_SINCE and not step.unsupported
 
 
 def _steps(keys: tuple[int, ...], versions: Mapping[int, int]) -> Iterator[RequestStep]:
@@ -146,7 +158,7 @@ def _fallback(release: Release) -> tuple[RequestStep, ...]:
 
 
 def _broker_script(role: str, release: Release) -> ConnectionScript:
-    kraft = release_line(release).main is Mode.KRAFT
+    kraft = release_line(release).default_mode is Mode.KRAFT
     broker = listed_ranges(release)
     if role == REPLICA:
         fetch = RequestStep(FETCH, broker[FETCH].high, replica=True)

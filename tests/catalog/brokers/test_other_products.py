@@ -1,4 +1,4 @@
-"""Brokers that are not Apache Kafka are recognised by their marks."""
+"""Products other than Apache Kafka are identified by their fingerprints."""
 
 import copy
 import json
@@ -9,19 +9,19 @@ import pytest
 
 from rollcall.catalog.apis import known_apis
 from rollcall.catalog.brokers.identify import identify_release
-from rollcall.catalog.brokers.other_products import FILE, OtherProduct, build_brokers
+from rollcall.catalog.brokers.other_products import FILE, OtherProduct, build_products
 from rollcall.catalog.brokers.result import BrokerKind, EvidenceKind
 from rollcall.catalog.loader import TableError, read_table
 from rollcall.catalog.releases.api_ranges import listed_ranges
 from rollcall.catalog.releases.release_lines import known_release_lines
 
 REAL = {
-    row["broker"]: {int(key): tuple(pair) for key, pair in row["ranges"].items()}
-    for row in json.loads((Path(__file__).parent / "data" / "other_brokers.json").read_text())
+    row["product"]: {int(key): tuple(pair) for key, pair in row["ranges"].items()}
+    for row in json.loads((Path(__file__).parent / "data" / "other_products.json").read_text())
 }
 
 
-def test_redpanda_is_recognised_with_what_its_ranges_say_of_its_version() -> None:
+def test_redpanda_is_identified_with_a_minimum_version() -> None:
     inference = identify_release(REAL["Redpanda"])
     assert inference.kind is BrokerKind.OTHER
     assert inference.other_products == (OtherProduct("Redpanda", since="24.3"),)
@@ -29,23 +29,23 @@ def test_redpanda_is_recognised_with_what_its_ranges_say_of_its_version() -> Non
     assert inference.evidence[0].kind is EvidenceKind.PRODUCT_FINGERPRINT
 
 
-def test_an_older_redpanda_is_bounded_from_above() -> None:
+def test_an_older_redpanda_is_identified_with_a_maximum_version() -> None:
     inference = identify_release({**REAL["Redpanda"], 3: (0, 7), 18: (0, 2)})
     assert inference.other_products == (OtherProduct("Redpanda", until="22.1"),)
 
 
-def test_redpanda_without_transactions_and_with_its_error_answer_is_still_redpanda() -> None:
+def test_redpanda_is_identified_without_transactions_and_from_an_error_response() -> None:
     fewer = {key: r for key, r in REAL["Redpanda"].items() if key not in (22, 24, 25, 26, 28)}
     assert identify_release(fewer, error_code=35).other_products[0].name == "Redpanda"
 
 
-def test_event_hubs_is_recognised() -> None:
+def test_event_hubs_is_identified() -> None:
     assert identify_release(REAL["Azure Event Hubs"]).other_products == (
         OtherProduct("Azure Event Hubs"),
     )
 
 
-def test_automq_is_recognised_by_its_keys_or_by_its_feature() -> None:
+def test_automq_is_identified_by_its_api_keys_or_its_feature() -> None:
     ranges = dict(listed_ranges("3.9"))
     by_keys = identify_release({**ranges, 501: (0, 0), 600: (0, 0)})
     by_feature = identify_release(ranges, supported_features={"automq.version": (1, 6)})
@@ -56,35 +56,37 @@ def test_automq_is_recognised_by_its_keys_or_by_its_feature() -> None:
         assert inference.closest.line == "3.9"
 
 
-def test_brokers_with_a_documented_set_of_keys_are_candidates() -> None:
-    for row in read_table(FILE)["brokers"]:
-        for signs in row["one_of"]:
-            if "keys" in signs:
-                inference = identify_release(dict.fromkeys(signs["keys"], (0, 1)))
+def test_products_with_a_documented_set_of_api_keys_are_identified() -> None:
+    for row in read_table(FILE)["products"]:
+        for fingerprint in row["fingerprints"]:
+            if "keys" in fingerprint:
+                inference = identify_release(dict.fromkeys(fingerprint["keys"], (0, 1)))
                 assert inference.other_products == (OtherProduct(row["name"]),)
 
 
-def test_no_list_of_apache_kafka_carries_such_marks() -> None:
+def test_no_release_of_apache_kafka_matches_a_product_fingerprint() -> None:
     for line in known_release_lines():
-        for mode, ranges in line.listings[-1].listed.items():
+        for mode, ranges in line.ranges.items():
             assert identify_release(ranges).other_products == (), (line.name, mode)
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("change", "message"),
     [
-        ({"name": "Redpanda"}, "row Redpanda: is there twice"),
-        ({"one_of": []}, "a set of signs is empty"),
-        ({"one_of": [{}]}, "a set of signs is empty"),
-        ({"one_of": [{"lists": {"Fecth": [0, 1]}}]}, "there is no API Fecth"),
-        ({"one_of": [{"lacks": ["Fecth"]}]}, "there is no API Fecth"),
-        ({"one_of": [{"list": {}}]}, "has the unknown field list"),
-        ({"one_of": [{"lists": {"Fetch": [3]}}]}, "Fetch has the range"),
+        ({"name": "Redpanda"}, "row Redpanda: duplicate name"),
+        ({"fingerprints": []}, "an empty fingerprint matches any broker"),
+        ({"fingerprints": [{}]}, "an empty fingerprint matches any broker"),
+        ({"fingerprints": [{"lists": {"Fecth": [0, 1]}}]}, "there is no API Fecth"),
+        ({"fingerprints": [{"lacks": ["Fecth"]}]}, "there is no API Fecth"),
+        ({"fingerprints": [{"list": {}}]}, "has the unknown field list"),
+        ({"fingerprints": [{"lists": {"Fetch": [3]}}]}, "Fetch has the range"),
     ],
 )
-def test_a_spoilt_row_is_named_with_its_file(spoil: dict[str, Any], message: str) -> None:
-    rows = copy.deepcopy(read_table(FILE)["brokers"])
-    rows[2] = {**rows[2], **spoil}
+def test_build_products_names_the_file_and_row_of_an_invalid_row(
+    change: dict[str, Any], message: str
+) -> None:
+    rows = copy.deepcopy(read_table(FILE)["products"])
+    rows[2] = {**rows[2], **change}
     with pytest.raises(TableError, match=message) as caught:
-        build_brokers(rows, known_apis())
+        build_products(rows, known_apis())
     assert "other_products.json" in caught.value.message

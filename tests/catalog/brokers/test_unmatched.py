@@ -1,4 +1,4 @@
-"""Lists that fit no release: newer ones, proxies, and what is no Apache Kafka at all."""
+"""Lists that match no release: a newer Kafka, a proxy, or another product."""
 
 import pytest
 
@@ -22,35 +22,35 @@ NEWEST = dict(listed_ranges("4.3"))
         {18: (0, 5), 45: (0, 0)},
     ],
 )
-def test_what_goes_beyond_the_newest_release_is_newer(more: dict[int, tuple[int, int]]) -> None:
+def test_a_list_above_the_newest_release_is_newer(more: dict[int, tuple[int, int]]) -> None:
     inference = identify_release(
         {**NEWEST, **more}, supported_features={"metadata.version": (7, 31)}
     )
     assert inference.kind is BrokerKind.NEWER
     assert inference.newer_than == "4.3"
     assert inference.candidates == ()
-    assert {it.kind for it in inference.evidence} <= {
+    assert {evidence.kind for evidence in inference.evidence} <= {
         EvidenceKind.ABOVE_NEWEST_RELEASE,
         EvidenceKind.UNKNOWN_API,
     }
 
 
-def test_a_newer_controller_is_newer_too() -> None:
+def test_a_controller_above_the_newest_release_is_newer() -> None:
     inference = identify_release({**listed_ranges("4.3", Mode.CONTROLLER), 18: (0, 5), 94: (0, 0)})
     assert inference.kind is BrokerKind.NEWER
 
 
-def test_an_error_that_names_a_newer_api_versions_is_newer() -> None:
+def test_an_error_response_with_a_newer_api_versions_range_is_newer() -> None:
     assert identify_release({18: (0, 5)}, error_code=35).kind is BrokerKind.NEWER
 
 
-def test_keys_of_a_vendor_are_not_a_newer_kafka() -> None:
+def test_api_keys_of_a_vendor_are_another_product() -> None:
     inference = identify_release({**NEWEST, 18: (0, 5), 9000: (0, 0)})
     assert inference.kind is BrokerKind.OTHER
     assert inference.evidence[0].api_key == 9000
 
 
-def test_a_proxy_that_lists_the_overlap_of_two_is_not_taken_for_a_release() -> None:
+def test_the_overlap_of_two_releases_is_unknown_with_the_lines_that_contain_it() -> None:
     inference = identify_release(intersect([listed_ranges("3.9"), listed_ranges("4.0")]))
     assert inference.kind is BrokerKind.UNKNOWN
     assert inference.candidates == ()
@@ -59,18 +59,18 @@ def test_a_proxy_that_lists_the_overlap_of_two_is_not_taken_for_a_release() -> N
     assert inference.provenance is Provenance.INFERRED
 
 
-def test_the_metadata_version_tells_which_release_is_behind_the_proxy() -> None:
+def test_metadata_version_narrows_the_lines_that_contain_a_list() -> None:
     overlap = intersect([listed_ranges("3.9"), listed_ranges("4.1")])
     assert len(identify_release(overlap).containing_lines) > 1
     inference = identify_release(overlap, supported_features={"metadata.version": (7, 27)})
     assert (inference.kind, inference.containing_lines) == (BrokerKind.UNKNOWN, ("4.1",))
 
 
-def test_a_zookeeper_list_without_the_keys_of_zookeeper_is_behind_a_proxy() -> None:
-    hidden = {
+def test_a_zookeeper_list_without_inter_broker_apis_is_unknown() -> None:
+    visible = {
         key: r for key, r in listed_ranges("2.8", Mode.ZOOKEEPER).items() if key not in range(4, 8)
     }
-    inference = identify_release(hidden)
+    inference = identify_release(visible)
     assert inference.kind is BrokerKind.UNKNOWN
     assert inference.containing_lines[0] == "2.8"
     assert "2.7" not in inference.containing_lines
@@ -83,7 +83,7 @@ def test_a_zookeeper_list_without_the_keys_of_zookeeper_is_behind_a_proxy() -> N
         {3: (0, 11), 18: (0, 3), 60: (0, 1)},
     ],
 )
-def test_a_short_list_such_as_our_own_nodes_have_is_no_apache_kafka(
+def test_a_short_list_as_of_the_embedded_cluster_is_another_product(
     ranges: dict[int, tuple[int, int]],
 ) -> None:
     inference = identify_release(ranges)
@@ -92,7 +92,7 @@ def test_a_short_list_such_as_our_own_nodes_have_is_no_apache_kafka(
     assert inference.other_products == ()
 
 
-def test_a_mix_of_versions_that_no_release_has_is_no_apache_kafka() -> None:
+def test_a_combination_of_versions_that_no_release_has_is_another_product() -> None:
     inference = identify_release({**listed_ranges("2.8"), 0: (0, 13)})
     assert inference.kind is BrokerKind.OTHER
     assert inference.evidence[0].kind is EvidenceKind.UNKNOWN_COMBINATION

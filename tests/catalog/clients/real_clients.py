@@ -1,9 +1,9 @@
-"""Real clients in the request logs of real brokers, and what they are taken for.
+"""Real clients in request logs of real brokers, and how well their libraries are identified.
 
-`tests/data/inference` holds lines that brokers of 2.8 and 3.9 wrote while clients of some sixty
-versions of nine libraries produced, consumed and looked around: of each client the first line per
-API and version, and beside them what it was. `real_clients.json` has the same of the clients in
-`tests/data/logs`, which are fewer, on brokers of 0.10 to 4.3. None of it was generated.
+`tests/data/inference` contains log lines of 2.8 and 3.9 brokers that were used by clients of about
+sixty versions of nine libraries: the first line per client, API and version, and a file with the
+library of each client. `real_clients.json` contains the clients of `tests/data/logs`, which are
+fewer, on brokers of 0.10 to 4.3. Nothing is generated.
 """
 
 import gzip
@@ -21,29 +21,32 @@ from rollcall.catalog import (
     identify_library,
     known_libraries,
     listed_ranges,
+    parse_version,
 )
 from tests.pipeline.parsing.reference_reader import Request, lines_of, read_line
 
 TESTS = Path(__file__).parents[2]
 LINES = TESTS / "data" / "inference"
 API_VERSIONS = 18
-HEARS_NO_NAMES = (0, 2)
+WITHOUT_NAMES = (0, 2)
+"""The ApiVersions range of a broker before KIP-511."""
 
 
 @dataclass(frozen=True)
 class RealClient:
-    """What it was, and all that a broker's log has of it."""
+    """The library of a client, and what the broker logged about it."""
 
     library: str
     version: str
     setting: str
-    """What holds its versions down, if anything does."""
+    """The setting that pins its API versions; empty if none."""
     release: str
-    """The broker's."""
+    """The release of the broker."""
     client_id: str | None
     has_default_id: bool
     api_versions: Mapping[int, frozenset[int]]
-    told: tuple[str, str | None] | None
+    reported: tuple[str, str | None] | None
+    """The software name and version that it reported."""
     broker_ranges: Mapping[int, tuple[int, int]]
 
     @property
@@ -53,34 +56,36 @@ class RealClient:
 
     @property
     def is_known(self) -> bool:
-        """The catalog has a row for this very version."""
+        """Whether the catalog has a signature of this version."""
         library = known_libraries().get(self.library)
-        return library is not None and any(it.version == self.version for it in library.signatures)
+        return library is not None and any(
+            signature.version == parse_version(self.version) for signature in library.signatures
+        )
 
     def as_logged(self) -> LibraryInference:
         return identify_library(
-            *(self.told or (None, None)),
+            *(self.reported or (None, None)),
             client_id=self.client_id if self.has_default_id else None,
             api_versions=self.api_versions,
             broker_ranges=self.broker_ranges,
         )
 
     def by_versions(self) -> LibraryInference:
-        """As if the broker heard no names, and the application had chosen its client id."""
-        deaf = {**self.broker_ranges, API_VERSIONS: HEARS_NO_NAMES}
-        return identify_library(api_versions=self.api_versions, broker_ranges=deaf)
+        """The result without a software name and without a default client id."""
+        ranges = {**self.broker_ranges, API_VERSIONS: WITHOUT_NAMES}
+        return identify_library(api_versions=self.api_versions, broker_ranges=ranges)
 
 
 class Outcome(StrEnum):
     RIGHT = "right"
     NARROWED = "narrowed"
-    """Several candidates, and it is one of them."""
-    UNKNOWN = "cannot tell"
+    """Several candidates that include the right library."""
+    UNKNOWN = "unknown"
     WRONG = "wrong"
 
 
-def outcome(client: RealClient, guess: LibraryInference) -> Outcome:
-    candidates = {candidate.library for candidate in guess.candidates}
+def outcome(client: RealClient, inference: LibraryInference) -> Outcome:
+    candidates = {candidate.library for candidate in inference.candidates}
     if not candidates:
         return Outcome.UNKNOWN
     if not candidates & {client.library, client.engine}:
@@ -90,12 +95,12 @@ def outcome(client: RealClient, guess: LibraryInference) -> Outcome:
 
 @dataclass(frozen=True)
 class Score:
-    """How one library fared."""
+    """The results for the clients of one library."""
 
     clients: int
     outcomes: Counter[Outcome]
     named: int
-    """Clients of any library that were taken for this one."""
+    """Clients of any library that were identified as this one."""
 
     @property
     def precision(self) -> float:
@@ -110,14 +115,15 @@ Judge = Callable[[RealClient], LibraryInference]
 
 
 def scores(clients: Iterable[RealClient], judge: Judge) -> dict[str, Score]:
-    """By library; bindings count as the library they are built on."""
+    """Scores by library; a binding counts as its engine."""
     found: dict[str, Counter[Outcome]] = defaultdict(Counter)
     named: Counter[str] = Counter()
     for client in clients:
-        guess = judge(client)
-        found[client.engine][outcome(client, guess)] += 1
-        if guess.library is not None:
-            named[client.engine if guess.library == client.library else guess.library] += 1
+        inference = judge(client)
+        found[client.engine][outcome(client, inference)] += 1
+        if inference.library is not None:
+            is_right = inference.library == client.library
+            named[client.engine if is_right else inference.library] += 1
     return {
         library: Score(outcomes.total(), outcomes, named[library])
         for library, outcomes in sorted(found.items())
@@ -125,15 +131,16 @@ def scores(clients: Iterable[RealClient], judge: Judge) -> dict[str, Score]:
 
 
 def total(clients: Iterable[RealClient], judge: Judge = RealClient.as_logged) -> Score:
-    """Of all libraries together."""
-    guesses = [(client, judge(client)) for client in clients]
-    outcomes = Counter(outcome(client, guess) for client, guess in guesses)
-    return Score(len(guesses), outcomes, sum(guess.library is not None for _, guess in guesses))
+    """The score of all libraries together."""
+    inferences = [(client, judge(client)) for client in clients]
+    outcomes = Counter(outcome(client, inference) for client, inference in inferences)
+    named = sum(inference.library is not None for _, inference in inferences)
+    return Score(len(inferences), outcomes, named)
 
 
 @cache
 def clients_in_lines() -> tuple[RealClient, ...]:
-    """Those of `tests/data/inference`."""
+    """The clients of `tests/data/inference`."""
     requests: dict[tuple[str, str], list[Request]] = defaultdict(list)
     ranges: dict[str, Mapping[int, tuple[int, int]]] = {}
     for path in sorted(LINES.glob("*.log.gz")):
@@ -146,7 +153,11 @@ def clients_in_lines() -> tuple[RealClient, ...]:
     return tuple(
         _client(
             label,
-            [it for c in label["connections"] for it in requests[label["release"], c]],
+            [
+                request
+                for connection in label["connections"]
+                for request in requests[label["release"], connection]
+            ],
             ranges[label["release"]],
         )
         for label in labels
@@ -158,12 +169,12 @@ def _client(
     requests: list[Request],
     ranges: Mapping[int, tuple[int, int]],
 ) -> RealClient:
-    own = [it for it in requests if it.client_id == label["client_id"]]
+    own = [request for request in requests if request.client_id == label["client_id"]]
     versions: dict[int, set[int]] = defaultdict(set)
     for request in own:
         versions[request.api_key].add(request.api_version)
-    told = {(it.software_name, it.software_version) for it in own if it.software_name}
-    [name] = told or {(None, None)}
+    reported = {(r.software_name, r.software_version) for r in own if r.software_name}
+    [name] = reported or {(None, None)}
     return RealClient(
         library=str(label["library"]),
         version=str(label["version"]),
@@ -171,15 +182,15 @@ def _client(
         release=str(label["release"]),
         client_id=own[0].client_id,
         has_default_id=bool(label["default_id"]),
-        api_versions={key: frozenset(seen) for key, seen in versions.items()},
-        told=None if name[0] is None else (name[0], name[1]),
+        api_versions={key: frozenset(used) for key, used in versions.items()},
+        reported=None if name[0] is None else (name[0], name[1]),
         broker_ranges=ranges,
     )
 
 
 @cache
 def clients_of_nine_releases() -> tuple[RealClient, ...]:
-    """Those of `real_clients.json`."""
+    """The clients of `real_clients.json`."""
     rows = json.loads((Path(__file__).parent / "data" / "real_clients.json").read_text())
     return tuple(
         RealClient(
@@ -189,8 +200,8 @@ def clients_of_nine_releases() -> tuple[RealClient, ...]:
             release=row["release"],
             client_id=row["client_id"],
             has_default_id=False,
-            api_versions={int(key): frozenset(seen) for key, seen in row["api_versions"].items()},
-            told=tuple(row["told"]) if row["told"] else None,
+            api_versions={int(key): frozenset(used) for key, used in row["api_versions"].items()},
+            reported=tuple(row["reported"]) if row["reported"] else None,
             broker_ranges=listed_ranges(row["release"], Mode(row["mode"])),
         )
         for row in rows

@@ -1,4 +1,4 @@
-"""The application behind a client id."""
+"""Application names from client ids."""
 
 import copy
 
@@ -27,32 +27,34 @@ from rollcall.catalog.loader import TableError, read_table
         ("", ""),
     ],
 )
-def test_what_varies_is_taken_out(client_id: str, application: str) -> None:
+def test_application_of_replaces_the_parts_that_vary(client_id: str, application: str) -> None:
     assert application_of(client_id) == application
     assert application_of(application) == application
 
 
-def test_instances_of_one_application_become_one() -> None:
+def test_application_of_is_equal_for_all_instances() -> None:
     assert len({application_of(f"orders-{n}-producer") for n in range(100)}) == 1
 
 
-def test_rules_hold_nothing_that_only_python_understands() -> None:
+def test_rules_use_only_syntax_that_java_and_re2_share() -> None:
     for rule in application_rules():
-        assert "(?" not in rule.find
-        assert "\\" not in rule.find + rule.put
+        assert "(?" not in rule.pattern
+        assert "\\" not in rule.pattern + rule.replacement
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("change", "message"),
     [
-        ({"find": "["}, "row uuid: '\\['"),
-        ({"put": "-"}, "row uuid: .* becomes"),
+        ({"pattern": "["}, "row uuid: '\\['"),
+        ({"replacement": "-"}, "row uuid: .* becomes"),
         ({"x": 1}, "field x"),
     ],
 )
-def test_a_spoilt_rule_is_named_with_its_file(spoil: dict[str, object], message: str) -> None:
+def test_build_rules_names_the_file_and_row_of_an_invalid_rule(
+    change: dict[str, object], message: str
+) -> None:
     rows = copy.deepcopy(read_table(FILE)["rules"])
-    rows[0] = {**rows[0], **spoil}
+    rows[0] = {**rows[0], **change}
     with pytest.raises(TableError, match=message) as caught:
         build_rules(rows)
     assert "applications.json" in caught.value.message

@@ -1,4 +1,4 @@
-"""What a target release means to a library."""
+"""Compatibility of a library version with a target release."""
 
 import pytest
 
@@ -59,20 +59,20 @@ def risks(library: str, version: str | None, target: str) -> dict[int, RiskReaso
         ("franz-go", "1.18.0", "4.3.0", {}),
     ],
 )
-def test_known_needs_are_held_against_the_very_patch_release(
+def test_requirements_are_compared_with_the_patch_release(
     library: str, version: str | None, target: str, expected: dict[int, RiskReason]
 ) -> None:
     assert risks(library, version, target) == expected
 
 
-def test_a_risk_says_for_which_work_and_what_mends_it() -> None:
+def test_a_risk_has_its_operation_fix_and_reference() -> None:
     (risk,) = library_compatibility("librdkafka", Release((2, 10, 1)), "4.0.0").risks
     assert "Kerberos" in str(risk.operation)
     assert risk.fixed_in == Release((2, 11, 0))
     assert risk.reference == "KAFKA-19444"
 
 
-def test_a_binding_is_judged_by_the_library_it_is_built_on() -> None:
+def test_a_binding_is_judged_by_its_engine() -> None:
     engine = Release((1, 6, 0))
     judged = library_compatibility(
         "confluent-kafka-python", Release((1, 6, 0)), "4.0.1", engine_version=engine
@@ -83,7 +83,7 @@ def test_a_binding_is_judged_by_the_library_it_is_built_on() -> None:
     assert (unknown.below_minimum, unknown.risks) == (None, ())
 
 
-def test_a_setting_that_holds_versions_down_is_named() -> None:
+def test_the_setting_that_pins_api_versions_is_named() -> None:
     assert library_compatibility("sarama", None, "4.0.0").pin == "Config.Version"
     assert "api.version.request" in str(
         library_compatibility("confluent-kafka-go", None, "4.0.0").pin
@@ -95,7 +95,7 @@ def test_a_setting_that_holds_versions_down_is_named() -> None:
     ("version", "target", "below"),
     [("2.0.1", "4.0.0", True), ("2.1.0", "4.0.0", False), ("2.0.1", "3.9.0", None)],
 )
-def test_a_documented_minimum_holds_from_4_0_on(
+def test_a_documented_minimum_applies_from_4_0_on(
     version: str, target: str, below: bool | None
 ) -> None:
     judged = library_compatibility("apache-kafka-java", Release.parse(version), target)
@@ -103,7 +103,7 @@ def test_a_documented_minimum_holds_from_4_0_on(
     assert (judged.minimum is None) == (below is None)
 
 
-def test_a_java_client_is_at_risk_where_its_release_and_the_target_share_no_version() -> None:
+def test_a_java_client_without_a_common_version_is_at_risk() -> None:
     judged = library_compatibility("apache-kafka-java", Release((0, 11, 0, 3)), "4.0.0")
     by_key = {risk.api_key: risk for risk in judged.risks}
     assert by_key[29].reason is RiskReason.NO_COMMON
@@ -113,7 +113,7 @@ def test_a_java_client_is_at_risk_where_its_release_and_the_target_share_no_vers
     assert library_compatibility("apache-kafka-java", Release((2, 1, 1)), "4.0.0").risks == ()
 
 
-def test_a_library_is_known_to_have_what_it_or_an_older_one_was_seen_to_send() -> None:
+def test_known_api_versions_include_those_of_older_library_versions() -> None:
     assert known_api_versions("librdkafka", Release((2, 0, 2)))[LIST_OFFSETS] == {0, 2}
     assert known_api_versions("librdkafka", Release((2, 20, 0)))[LIST_OFFSETS] == {0, 2, 7}
     assert known_api_versions("librdkafka", Release((0, 9, 0))) == {}
@@ -126,7 +126,7 @@ def test_a_library_is_known_to_have_what_it_or_an_older_one_was_seen_to_send() -
     }
 
 
-def test_a_java_client_is_known_to_have_the_versions_of_its_release() -> None:
+def test_known_api_versions_of_a_java_client_are_those_of_its_release() -> None:
     known = known_api_versions("apache-kafka-java", Release((2, 8, 2)))
     assert known[0] == set(range(10))
     assert any(accepts("4.0.0", 0, version) for version in known[0])

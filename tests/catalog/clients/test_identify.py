@@ -1,4 +1,4 @@
-"""Which library is this client: reported, inferred, or cannot be told."""
+"""Identification of a client's library: reported, inferred or unknown."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 
 from rollcall.catalog.apis import Mode
-from rollcall.catalog.clients.identify import LibraryEvidence, identify_library
+from rollcall.catalog.clients.identify import (
+    RULES,
+    LibraryEvidence,
+    ObservedClient,
+    identify_library,
+)
 from rollcall.catalog.clients.libraries import known_libraries
 from rollcall.catalog.provenance import Provenance
 from rollcall.catalog.releases.api_ranges import listed_ranges
@@ -16,7 +21,7 @@ from rollcall.catalog.releases.release import Release
 REAL: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "data" / "real_clients.json").read_text()
 )
-NAMELESS = [row for row in REAL if row["told"] is None]
+NAMELESS = [row for row in REAL if row["reported"] is None]
 
 
 def identify_real(row: dict[str, Any], *, by_id: bool = False) -> Any:
@@ -53,43 +58,59 @@ def label(row: dict[str, Any]) -> str:
         ("apache-kafka-java", "unknown", "apache-kafka-java", None, "apache-kafka-java", None),
     ],
 )  # fmt: skip
-def test_a_told_name_leads_to_its_library_and_the_right_version(
+def test_a_reported_name_identifies_library_and_version(
     name: str, version: str, library: str, own: str | None, engine: str, engine_version: str | None
 ) -> None:
-    guess = identify_library(name, version)
-    (candidate,) = guess.candidates
-    assert guess.provenance is Provenance.REPORTED
-    assert guess.library == library
+    inference = identify_library(name, version)
+    (candidate,) = inference.candidates
+    assert inference.provenance is Provenance.REPORTED
+    assert inference.library == library
     assert candidate.version == (Release.parse(own) if own else None)
     assert candidate.engine == engine
     assert candidate.engine_version == (Release.parse(engine_version) if engine_version else None)
     assert candidate.evidence == (LibraryEvidence.NAME,)
 
 
-def test_a_build_with_its_own_number_is_judged_as_the_line_it_carries() -> None:
-    guess = identify_library("apache-kafka-java", "7.9.10-0-ccs")
-    (candidate,) = guess.candidates
-    assert (candidate.version, candidate.build_of) == (Release((3, 9)), "3.9")
-    assert guess.software_version == "7.9.10-0-ccs"
+def test_a_vendor_build_is_identified_as_the_line_it_contains() -> None:
+    inference = identify_library("apache-kafka-java", "7.9.10-0-ccs")
+    (candidate,) = inference.candidates
+    assert (candidate.version, candidate.apache_line) == (Release((3, 9)), "3.9")
+    assert inference.software_version == "7.9.10-0-ccs"
 
 
-def test_a_name_nobody_knows_is_kept_and_not_guessed_at() -> None:
-    guess = identify_library("our-billing", "17", client_id="rdkafka")
-    assert guess.provenance is Provenance.REPORTED
-    assert (guess.software_name, guess.software_version) == ("our-billing", "17")
-    assert guess.library is None
+def test_an_unknown_reported_name_is_kept_without_inference() -> None:
+    inference = identify_library("our-billing", "17", client_id="rdkafka")
+    assert inference.provenance is Provenance.REPORTED
+    assert (inference.software_name, inference.software_version) == ("our-billing", "17")
+    assert inference.library is None
+
+
+@pytest.mark.parametrize(
+    ("client", "rule"),
+    [
+        (ObservedClient(software_name="librdkafka", client_id="kafkajs"), "reported_name"),
+        (ObservedClient(client_id="kafkajs"), "default_client_id"),
+        (ObservedClient(api_versions={18: frozenset({0}), 3: frozenset({5})}), "api_versions"),
+        (ObservedClient(), None),
+    ],
+)
+def test_each_rule_decides_its_own_kind_of_client(client: ObservedClient, rule: str | None) -> None:
+    deciding = (known.__name__ for known in RULES if known(client) is not None)
+    assert next(deciding, None) == rule
 
 
 @pytest.mark.parametrize("nothing", [None, "", "unknown"])
-def test_a_client_that_tells_nothing_is_known_by_its_client_id(nothing: str | None) -> None:
-    guess = identify_library(nothing, nothing, client_id="kafka-python-1.4.7")
-    assert guess.provenance is Provenance.INFERRED
-    assert guess.library == "kafka-python"
-    assert guess.candidates[0].version == Release((1, 4, 7))
-    assert guess.candidates[0].evidence == (LibraryEvidence.CLIENT_ID,)
+def test_a_client_without_a_name_is_identified_by_its_default_client_id(
+    nothing: str | None,
+) -> None:
+    inference = identify_library(nothing, nothing, client_id="kafka-python-1.4.7")
+    assert inference.provenance is Provenance.INFERRED
+    assert inference.library == "kafka-python"
+    assert inference.candidates[0].version == Release((1, 4, 7))
+    assert inference.candidates[0].evidence == (LibraryEvidence.CLIENT_ID,)
 
 
-def test_every_default_client_id_leads_to_its_library_alone() -> None:
+def test_every_default_client_id_identifies_one_library() -> None:
     ids = {
         "rdkafka": "librdkafka", "sarama": "sarama", "kgo": "franz-go", "kafkajs": "kafkajs",
         "aiokafka-0.14.0": "aiokafka", "aiokafka-producer-1": "aiokafka",
@@ -101,42 +122,44 @@ def test_every_default_client_id_leads_to_its_library_alone() -> None:
     assert {client_id: identify_library(client_id=client_id).library for client_id in ids} == ids
 
 
-AIOKAFKA_SENDS = {18: [0], 3: [5], 0: [7], 1: [11], 11: [5]}
+AIOKAFKA = {18: [0], 3: [5], 0: [7], 1: [11], 11: [5]}
 
 
-def test_a_client_id_of_java_that_the_versions_contradict_is_set_aside() -> None:
-    guess = identify_library(
-        client_id="consumer-1", api_versions=AIOKAFKA_SENDS, broker_ranges=listed_ranges("3.9")
+def test_a_java_client_id_with_conflicting_versions_is_ignored() -> None:
+    inference = identify_library(
+        client_id="consumer-1", api_versions=AIOKAFKA, broker_ranges=listed_ranges("3.9")
     )
-    assert guess.library == "aiokafka"
+    assert inference.library == "aiokafka"
 
 
-def test_a_client_id_in_doubt_stays_a_candidate_where_not_all_versions_are_known() -> None:
-    guess = identify_library(
-        client_id="kafkajs", api_versions=AIOKAFKA_SENDS, broker_ranges=listed_ranges("3.9")
+def test_another_client_id_with_conflicting_versions_stays_a_candidate() -> None:
+    inference = identify_library(
+        client_id="kafkajs", api_versions=AIOKAFKA, broker_ranges=listed_ranges("3.9")
     )
-    assert [candidate.library for candidate in guess.candidates] == ["kafkajs", "aiokafka"]
-    assert guess.library is None
-    unheard_of = {18: [2], 3: [4], 0: [4], 1: [5]}
-    guess = identify_library(
-        client_id="kafkajs", api_versions=unheard_of, broker_ranges=listed_ranges("3.9")
+    assert [candidate.library for candidate in inference.candidates] == ["kafkajs", "aiokafka"]
+    assert inference.library is None
+    unknown_versions = {18: [2], 3: [4], 0: [4], 1: [5]}
+    inference = identify_library(
+        client_id="kafkajs", api_versions=unknown_versions, broker_ranges=listed_ranges("3.9")
     )
-    assert guess.library == "kafkajs"
+    assert inference.library == "kafkajs"
 
 
-def test_who_is_not_seen_to_ask_may_be_any_library_that_is_held_down() -> None:
+def test_a_client_without_api_versions_may_be_any_library_that_is_pinned() -> None:
     as_java_0_9 = {0: [1], 1: [1], 2: [0], 3: [0], 8: [2], 9: [1], 10: [0], 11: [0]}
-    guess = identify_library(api_versions=as_java_0_9, broker_ranges=listed_ranges("3.9"))
-    found = [candidate.library for candidate in guess.candidates]
+    inference = identify_library(api_versions=as_java_0_9, broker_ranges=listed_ranges("3.9"))
+    found = [candidate.library for candidate in inference.candidates]
     assert found[0] == "apache-kafka-java"
     assert {"librdkafka", "sarama", "kafka-python"} <= set(found)
-    assert "franz-go" not in found  # it asks whatever its MaxVersions are
+    assert "franz-go" not in found  # it sends ApiVersions even if MaxVersions is set
 
 
 @pytest.mark.parametrize(
-    "library", [it for it in known_libraries().values() if it.signatures], ids=lambda it: it.id
+    "library",
+    [library for library in known_libraries().values() if library.signatures],
+    ids=lambda library: library.id,
 )
-def test_no_signature_excludes_its_own_library(library: Any) -> None:
+def test_a_signature_matches_its_own_library(library: Any) -> None:
     for signature in library.signatures:
         for release in ("4.3", "3.9", "2.3", "0.11"):
             broker = listed_ranges(release)
@@ -147,54 +170,53 @@ def test_no_signature_excludes_its_own_library(library: Any) -> None:
                 for key, versions in signature.apis.items()
                 if key in broker
             }
-            guess = identify_library(api_versions=sent, broker_ranges=broker)
-            tells = library.reports_name_since is not None and broker[18].high >= 3
-            old = library.reports_name_since and signature.version
-            if old and Release.parse(signature.version) < library.reports_name_since:
-                tells = False
-            found = {candidate.library for candidate in guess.candidates}
-            assert not found or tells or not library.negotiates or library.id in found, release
+            inference = identify_library(api_versions=sent, broker_ranges=broker)
+            since = library.reports_name_since
+            is_older = since and signature.version and signature.version < since
+            has_name = since is not None and broker[18].high >= 3 and not is_older
+            found = {candidate.library for candidate in inference.candidates}
+            assert not found or has_name or not library.negotiates or library.id in found, release
 
 
-@pytest.mark.parametrize("row", [row for row in REAL if row["told"]], ids=label)
-def test_real_clients_that_told_their_name_are_known_by_it(row: dict[str, Any]) -> None:
-    guess = identify_library(*row["told"])
-    assert (guess.provenance, guess.library) == (Provenance.REPORTED, row["library"])
-    assert str(guess.candidates[0].version) == row["version"]
+@pytest.mark.parametrize("row", [row for row in REAL if row["reported"]], ids=label)
+def test_real_clients_with_a_name_are_identified_by_it(row: dict[str, Any]) -> None:
+    inference = identify_library(*row["reported"])
+    assert (inference.provenance, inference.library) == (Provenance.REPORTED, row["library"])
+    assert str(inference.candidates[0].version) == row["version"]
 
 
 @pytest.mark.parametrize("row", NAMELESS, ids=label)
-def test_a_real_nameless_client_is_never_taken_for_another_library(row: dict[str, Any]) -> None:
-    """The library, or the one it is built on, is always among the candidates, if there are any."""
+def test_a_real_nameless_client_is_never_identified_as_another_library(row: dict[str, Any]) -> None:
+    """If there are candidates, they include the library or its engine."""
     engine = known_libraries()[row["library"]].engine or row["library"]
-    guess = identify_real(row)
-    candidates = {candidate.library for candidate in guess.candidates}
+    inference = identify_real(row)
+    candidates = {candidate.library for candidate in inference.candidates}
     assert not candidates or engine in candidates
-    assert guess.provenance is (Provenance.INFERRED if candidates else Provenance.MISSING)
+    assert inference.provenance is (Provenance.INFERRED if candidates else Provenance.MISSING)
 
 
 @pytest.mark.parametrize(
     "row", [r for r in NAMELESS if r["library"] == "aiokafka" and r["release"] >= "2"], ids=label
 )
-def test_aiokafka_is_inferred_on_every_broker_that_hears_names(row: dict[str, Any]) -> None:
+def test_aiokafka_is_inferred_on_every_broker_since_2_0(row: dict[str, Any]) -> None:
     assert identify_real(row).library == "aiokafka"
 
 
 @pytest.mark.parametrize(
     "row", [r for r in NAMELESS if r["client_id"] in {"consumer-1", "console-producer"}], ids=label
 )
-def test_old_java_clients_are_inferred_with_their_default_ids(row: dict[str, Any]) -> None:
+def test_old_java_clients_are_inferred_from_their_default_client_ids(row: dict[str, Any]) -> None:
     assert identify_real(row, by_id=True).library == "apache-kafka-java"
 
 
-def test_a_lone_metadata_request_tells_nothing() -> None:
-    guess = identify_library(
+def test_a_single_metadata_request_identifies_no_library() -> None:
+    inference = identify_library(
         client_id="app", api_versions={3: [0]}, broker_ranges=listed_ranges("3.9")
     )
-    assert (guess.provenance, guess.candidates) == (Provenance.MISSING, ())
+    assert (inference.provenance, inference.candidates) == (Provenance.MISSING, ())
 
 
-def test_libraries_that_name_themselves_are_no_candidates_where_names_are_heard() -> None:
+def test_a_library_that_reports_its_name_is_not_a_candidate_for_a_nameless_client() -> None:
     sent = {18: [3], 0: [8], 3: [9], 1: [11]}
     old = identify_library(api_versions=sent, broker_ranges=listed_ranges("2.3"))
     new = identify_library(api_versions=sent, broker_ranges=listed_ranges("2.5"))

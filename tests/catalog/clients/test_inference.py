@@ -1,8 +1,7 @@
-"""How well nameless clients are inferred, on logs of real brokers with real clients.
+"""Precision and recall of library identification, on logs of real brokers with real clients.
 
-The figures are those of docs/reports.md. A wrong answer is worse than none: where a library is
-named, it is the right one; whoever adds a signature that breaks this has taken too little for
-enough.
+The figures are in docs/reports.md. A wrong library is worse than none: where a single library is
+named, it must be right. A new signature that breaks this matches too little.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,23 +21,23 @@ from tests.catalog.clients.real_clients import (
 
 
 def nameless() -> list[RealClient]:
-    return [it for it in clients_in_lines() if it.told is None]
+    return [client for client in clients_in_lines() if client.reported is None]
 
 
-def free() -> list[RealClient]:
-    return [it for it in nameless() if not it.setting]
+def unpinned_nameless() -> list[RealClient]:
+    return [client for client in nameless() if not client.setting]
 
 
-def with_own_id() -> list[RealClient]:
-    return [it for it in free() if not it.has_default_id]
+def with_custom_id() -> list[RealClient]:
+    return [client for client in unpinned_nameless() if not client.has_default_id]
 
 
-def free_without_names() -> list[RealClient]:
-    return [it for it in clients_in_lines() if not it.setting]
+def unpinned() -> list[RealClient]:
+    return [client for client in clients_in_lines() if not client.setting]
 
 
 def nameless_of_nine_releases() -> list[RealClient]:
-    return [it for it in clients_of_nine_releases() if it.told is None]
+    return [client for client in clients_of_nine_releases() if client.reported is None]
 
 
 RECALL_BY_VERSIONS = {
@@ -56,63 +55,76 @@ RECALL_BY_VERSIONS = {
 @pytest.mark.parametrize(
     ("clients", "judge"),
     [
-        (free, RealClient.as_logged),
-        (free_without_names, RealClient.by_versions),
+        (unpinned_nameless, RealClient.as_logged),
+        (unpinned, RealClient.by_versions),
         (nameless_of_nine_releases, RealClient.as_logged),
         (clients_of_nine_releases, RealClient.by_versions),
     ],
-    ids=["nameless", "names stripped", "nine releases", "nine releases, names stripped"],
+    ids=["nameless", "names removed", "nine releases", "nine releases, names removed"],
 )
-def test_a_library_that_is_named_is_the_right_one(
+def test_the_candidates_include_the_right_library(
     clients: Callable[[], Iterable[RealClient]], judge: Judge
 ) -> None:
-    """And where several are, it is among them."""
-    wrong = [it for it in clients() if outcome(it, judge(it)) is Outcome.WRONG]
-    assert [(it.library, it.version, it.release, it.client_id) for it in wrong] == []
+    wrong = [client for client in clients() if outcome(client, judge(client)) is Outcome.WRONG]
+    assert [(c.library, c.version, c.release, c.client_id) for c in wrong] == []
 
 
-def test_a_default_client_id_leads_to_every_library_that_is_known() -> None:
-    with_default = [it for it in free() if it.has_default_id and it.library != "pykafka"]
-    found = scores(with_default, RealClient.as_logged)
+def test_a_default_client_id_identifies_every_known_library() -> None:
+    clients = [
+        client
+        for client in unpinned_nameless()
+        if client.has_default_id and client.library != "pykafka"
+    ]
+    found = scores(clients, RealClient.as_logged)
     assert {library: score.recall for library, score in found.items()} == dict.fromkeys(found, 1.0)
 
 
-def test_a_library_nobody_told_us_of_cannot_be_told() -> None:
-    strangers = [it for it in free() if it.library == "pykafka"]
-    assert {outcome(it, it.as_logged()) for it in strangers} == {Outcome.UNKNOWN}
+def test_a_library_that_is_not_in_the_catalog_is_unknown() -> None:
+    clients = [client for client in unpinned_nameless() if client.library == "pykafka"]
+    assert {outcome(client, client.as_logged()) for client in clients} == {Outcome.UNKNOWN}
 
 
-def test_api_versions_alone_lead_to_as_many_as_the_docs_say() -> None:
-    found = scores(with_own_id(), RealClient.as_logged)
+def test_recall_by_api_versions_is_at_least_the_documented_one() -> None:
+    found = scores(with_custom_id(), RealClient.as_logged)
     assert found.keys() == RECALL_BY_VERSIONS.keys()
-    low = {it: score.recall for it, score in found.items() if score.recall < RECALL_BY_VERSIONS[it]}
+    low = {
+        library: score.recall
+        for library, score in found.items()
+        if score.recall < RECALL_BY_VERSIONS[library]
+    }
     assert low == {}
 
 
-def test_versions_of_a_library_without_a_row_of_their_own_are_inferred_as_well() -> None:
-    unheard_of = [
-        it for it in with_own_id() if not it.is_known and it.library != "apache-kafka-java"
+def test_library_versions_without_a_signature_are_identified() -> None:
+    clients = [
+        client
+        for client in with_custom_id()
+        if not client.is_known and client.library != "apache-kafka-java"
     ]
-    found = scores(unheard_of, RealClient.as_logged)
+    found = scores(clients, RealClient.as_logged)
     assert found.keys() >= {"aiokafka", "kafka-go", "kafkajs", "librdkafka", "sarama"}
     assert all(score.recall >= 0.3 for score in found.values()), found
 
 
-def test_who_told_a_name_is_what_it_said() -> None:
-    told = [it for it in clients_in_lines() if it.told is not None]
-    assert {it.as_logged().provenance for it in told} == {Provenance.REPORTED}
-    assert {outcome(it, it.as_logged()) for it in told} == {Outcome.RIGHT}
+def test_a_client_that_reports_a_name_is_identified_by_it() -> None:
+    clients = [client for client in clients_in_lines() if client.reported is not None]
+    assert {client.as_logged().provenance for client in clients} == {Provenance.REPORTED}
+    assert {outcome(client, client.as_logged()) for client in clients} == {Outcome.RIGHT}
 
 
-def test_held_down_to_a_release_kafka_python_3_is_taken_for_its_java_client() -> None:
-    """It asks and sends as that does: known, and in the docs."""
-    wrong = [it for it in nameless() if it.setting and outcome(it, it.as_logged()) is Outcome.WRONG]
-    assert {(it.library, it.version) for it in wrong} == {("kafka-python", "3.0.12")}
-    assert {it.as_logged().library for it in wrong} == {"apache-kafka-java"}
+def test_kafka_python_3_pinned_to_a_release_is_identified_as_its_java_client() -> None:
+    """A documented limitation: it sends the same requests as that Java client."""
+    wrong = [
+        client
+        for client in nameless()
+        if client.setting and outcome(client, client.as_logged()) is Outcome.WRONG
+    ]
+    assert {(client.library, client.version) for client in wrong} == {("kafka-python", "3.0.12")}
+    assert {client.as_logged().library for client in wrong} == {"apache-kafka-java"}
 
 
-def test_k07_who_asks_without_a_name_is_older_than_the_first_that_tells_it() -> None:
-    """On brokers that hear names; an application of a library held down by a setting asks not."""
+def test_k07_a_client_without_a_name_is_older_than_the_first_version_with_one() -> None:
+    """On brokers with KIP-511; a pinned library may send no ApiVersions at all."""
     bounds = [
         (parse_version(client.version), candidate.older_than)
         for client in [*clients_in_lines(), *clients_of_nine_releases()]
@@ -120,4 +132,4 @@ def test_k07_who_asks_without_a_name_is_older_than_the_first_that_tells_it() -> 
         if candidate.library == client.library and candidate.older_than is not None
     ]
     assert len(bounds) > 150
-    assert all(version is not None and version < before for version, before in bounds)
+    assert all(version is not None and version < bound for version, bound in bounds)

@@ -1,4 +1,4 @@
-"""The table of client libraries."""
+"""Client libraries."""
 
 import copy
 from collections.abc import Callable
@@ -32,16 +32,18 @@ Rows = list[dict[str, Any]]
         (None, None),
     ],
 )
-def test_versions_are_read_in_every_form(text: str | None, version: Release | None) -> None:
+def test_parse_version_accepts_the_formats_of_all_libraries(
+    text: str | None, version: Release | None
+) -> None:
     assert parse_version(text) == version
 
 
-def test_every_told_name_would_pass_a_brokers_check() -> None:
+def test_every_software_name_is_valid_for_kafka() -> None:
     for name in software_names():
         assert name.replace("-", "").replace(".", "").isalnum()
 
 
-def test_a_library_knows_since_when_it_tells_its_name() -> None:
+def test_reports_name_since_is_the_first_version_with_a_name() -> None:
     assert known_libraries()["apache-kafka-java"].reports_name_since == Release((2, 4, 0))
     assert known_libraries()["aiokafka"].reports_name_since is None
 
@@ -50,37 +52,52 @@ def first(rows: Rows, library: str) -> dict[str, Any]:
     return next(row for row in rows if row["library"] == library)
 
 
-def spoil(library: str, **fields: object) -> Callable[[Rows], None]:
+def change(library: str, **fields: object) -> Callable[[Rows], None]:
     return lambda rows: first(rows, library).update(fields)
 
 
-NEED = {"below": None, "operation": "x", "basis": "x", "reference": "x"}
+REQUIREMENT = {"below": None, "operation": "x", "basis": "x", "reference": "x"}
 NAME = {"name": "sarama", "since": None, "example": "1.0"}
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("edit", "message"),
     [
-        (lambda rows: rows.append(rows[0]), "row apache-kafka-java: is there twice"),
-        (spoil("kafkajs", names=[{**NAME, "form": ".+"}]), "tells the name sarama, as sarama does"),
-        (spoil("karafka", engine="nothing"), "its engine nothing has no row"),
-        (spoil("kafkajs", nmaes=[]), "has the unknown field nmaes"),
-        (spoil("rskafka", names=[{**NAME, "form": "("}]), "mend|unterminated|missing"),
-        (spoil("rskafka", names=[{**NAME, "form": "v.+"}]), "does not fit '1.0'"),
-        (spoil("rskafka", names=[{**NAME, "form": "(?P<own>.+)"}]), "has the group own"),
-        (spoil("kafkajs", client_ids=[{"pattern": "a", "example": "b"}]), "'a' does not fit 'b'"),
-        (spoil("kafkajs", signatures=[{"version": "1.0", "apis": {}}]), "a signature is empty"),
-        (spoil("kafkajs", signatures=[{"version": "1.0", "apis": {"X": [0]}}]), "no API X"),
-        (spoil("kafkajs", needs=[NEED]), "x: needs nothing"),
-        (spoil("kafkajs", needs=[{**NEED, "uses": {"X": [0, 0]}}]), "there is no API X"),
-        (spoil("kafkajs", needs=[{**NEED, "uses": {"Fetch": [1, 0]}}]), "Fetch has the range"),
+        (lambda rows: rows.append(rows[0]), "row apache-kafka-java: duplicate library"),
+        (
+            change("kafkajs", names=[{**NAME, "version_pattern": ".+"}]),
+            "reports the name sarama of sarama",
+        ),
+        (change("karafka", engine="nothing"), "its engine nothing has no row"),
+        (change("kafkajs", nmaes=[]), "has the unknown field nmaes"),
+        (change("rskafka", names=[{**NAME, "version_pattern": "("}]), "unterminated|missing"),
+        (change("rskafka", names=[{**NAME, "version_pattern": "v.+"}]), "does not match '1.0'"),
+        (
+            change("rskafka", names=[{**NAME, "version_pattern": "(?P<own>.+)"}]),
+            "has the unknown group own",
+        ),
+        (
+            change("kafkajs", client_ids=[{"pattern": "a", "example": "b"}]),
+            "'a' does not match 'b'",
+        ),
+        (change("kafkajs", signatures=[{"version": "1.0", "apis": {}}]), "a signature is empty"),
+        (change("kafkajs", signatures=[{"version": "1.0", "apis": {"X": [0]}}]), "no API X"),
+        (change("kafkajs", requirements=[REQUIREMENT]), "x: requires nothing"),
+        (
+            change("kafkajs", requirements=[{**REQUIREMENT, "uses": {"X": [0, 0]}}]),
+            "there is no API X",
+        ),
+        (
+            change("kafkajs", requirements=[{**REQUIREMENT, "uses": {"Fetch": [1, 0]}}]),
+            "Fetch has the range",
+        ),
     ],
 )
-def test_a_contradiction_names_the_row_and_what_to_do(
-    change: Callable[[Rows], None], message: str
+def test_build_libraries_names_the_file_and_row_of_an_invalid_row(
+    edit: Callable[[Rows], None], message: str
 ) -> None:
     rows = copy.deepcopy(read_table(FILE)["libraries"])
-    change(rows)
+    edit(rows)
     with pytest.raises(TableError, match=message) as caught:
         build_libraries(rows, known_apis())
     assert "libraries.json, row " in caught.value.message

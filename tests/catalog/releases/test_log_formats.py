@@ -1,4 +1,4 @@
-"""Which release writes which form of the request log."""
+"""Formats of the request log by release."""
 
 import copy
 from typing import Any
@@ -19,35 +19,35 @@ PATCHES = [patch for line in known_release_lines() for patch in line.patches]
         ("0.8.0", "A"), ("0.8.2.2", "B"), ("0.10.1.1", "C"), ("0.10.2.0", "D"), ("0.11.0.3", "E"),
         ("1.0.2", "F"), ("2.4.1", "F"), ("2.5.1", "G"), ("2.8.2", "H"), ("3.6.2", "H"),
         ("3.7.0", "I"), ("3.9.0", "I"), ("3.9.1", "J"), ("3.9", "J"), ("4.3.0", "J"),
-        ("4.0.99", "J"),
+        ("4.0.99", "J"), ("0.9.0", "C"),
     ],
 )  # fmt: skip
-def test_a_release_writes_its_form(release: str, letter: str) -> None:
+def test_log_format_of_finds_the_format_of_a_release(release: str, letter: str) -> None:
     assert log_format_of(release).letter == letter
 
 
-def test_a_form_names_the_oldest_release_that_writes_it() -> None:
+def test_log_format_has_the_oldest_release_that_writes_it() -> None:
     assert log_format("J").since == Release((3, 9, 1))
     assert log_format("H").kind == "json"
     assert not log_format("F").has_client_software
-    with pytest.raises(CatalogError, match="no form 'Z'"):
+    with pytest.raises(CatalogError, match="no request log format 'Z'"):
         log_format("Z")
 
 
 @pytest.mark.parametrize(
-    ("index", "spoil", "message"),
+    ("index", "change", "message"),
     [
-        (0, {"since": "0.8.1"}, "row B: comes too late or twice"),
-        (3, {"since": "0.10.2.9"}, "row D: 0.10.2.9 is no patch release"),
-        (3, {"since": "0.8.1"}, "row D: comes too late or twice"),
-        (3, {"letter": "A"}, "row A: comes too late or twice"),
+        (0, {"since": "0.8.1"}, "row B: is a duplicate or out of order"),
+        (3, {"since": "0.10.2.9"}, "row D: 0.10.2.9 is not a patch release"),
+        (3, {"since": "0.8.1"}, "row D: is a duplicate or out of order"),
+        (3, {"letter": "A"}, "row A: is a duplicate or out of order"),
         (3, {"levle": "INFO"}, "row D: has the unknown field levle"),
     ],
 )
-def test_a_spoilt_row_is_named_with_its_file(
-    index: int, spoil: dict[str, Any], message: str
+def test_build_log_formats_names_an_invalid_row(
+    index: int, change: dict[str, Any], message: str
 ) -> None:
     rows = copy.deepcopy(read_table(FILE)["formats"])
-    rows[index] = {**rows[index], **spoil}
+    rows[index] = {**rows[index], **change}
     with pytest.raises(TableError, match=message):
         build_log_formats(rows, PATCHES)

@@ -1,10 +1,10 @@
-"""Builds that carry Apache Kafka under a number of their own."""
+"""Vendor builds of Apache Kafka with their own version numbers."""
 
 import pytest
 
 from rollcall.catalog.loader import TableError
 from rollcall.catalog.releases.release import Release
-from rollcall.catalog.releases.vendor_builds import apache_line, build_platforms
+from rollcall.catalog.releases.vendor_builds import apache_line, build_vendor_builds
 
 
 @pytest.mark.parametrize(
@@ -19,13 +19,12 @@ from rollcall.catalog.releases.vendor_builds import apache_line, build_platforms
         ("9.9.0-ccs", None),
     ],
 )
-def test_a_build_leads_to_the_line_it_carries(text: str, line: str | None) -> None:
+def test_apache_line_finds_the_line_in_a_vendor_build(text: str, line: str | None) -> None:
     assert apache_line(Release.parse(text)) == line
 
 
-def test_a_build_of_an_unknown_line_is_a_contradiction() -> None:
+def test_build_vendor_builds_rejects_an_unknown_line() -> None:
     rows = [{"name": "Some Platform", "suffixes": ["x"], "lines": {"9.0": "5.5"}}]
-    with pytest.raises(
-        TableError, match=r"vendor_builds\.json, row Some Platform: 9\.0 carries 5\.5"
-    ):
-        build_platforms(rows, ["4.3"])
+    message = r"vendor_builds\.json, row Some Platform: 9\.0 contains the unknown line 5\.5"
+    with pytest.raises(TableError, match=message):
+        build_vendor_builds(rows, ["4.3"])

@@ -1,16 +1,16 @@
-"""Every list of APIs that a release may show, and what explains it.
+"""Fingerprints: every list of API ranges that a release can return, and what explains it.
 
-A list is not one per release. A KRaft broker lists a forwarded API as far as its active
-controller has it too, so in a rolling upgrade it shows a mix of two releases; unstable versions
-can be switched on; an old inter.broker.protocol.version hides transactions. Each such list
-is worked out once, with its explanation, and looked up whole: a list fits or it does not.
+A release has more than one list. A KRaft broker lists a forwarded API only as far as the active
+controller supports it, so during a rolling upgrade its list mixes two releases. Unstable versions
+can be enabled, and an old inter.broker.protocol.version hides transactions. All these lists are
+computed once and looked up as a whole.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 
@@ -19,24 +19,25 @@ from rollcall.catalog.ranges import Range, Ranges
 from rollcall.catalog.releases.release import Listing, Release, ReleaseLine
 from rollcall.catalog.releases.release_lines import known_release_lines
 
-ASIDE = frozenset({4, 5, 6, 7, 27, 56, 57, 58, 67, 71, 72})
-"""Left out when lists are compared: proxies and other brokers hide what only brokers send, and 71
-and 72 depend on the configuration. They still decide between releases that fit otherwise."""
+NOT_COMPARED = frozenset({4, 5, 6, 7, 27, 56, 57, 58, 67, 71, 72})
+"""Keys that are left out of the lookup: proxies and other products hide inter-broker APIs, and the
+telemetry keys 71 and 72 depend on the configuration. They decide between releases that are
+otherwise equal."""
 
 ZOOKEEPER_KEYS = frozenset({4, 5, 6})
-"""Only a ZooKeeper broker lists them, and every one of them does (key 7 is a controller's too)."""
+"""Listed by every ZooKeeper broker and by no other node (controllers list key 7)."""
 
 TRANSACTION_KEYS = frozenset({24, 25, 26, 28})
-"""Hidden by an inter.broker.protocol.version below 0.11, as is 27."""
+"""Hidden, like key 27, by an inter.broker.protocol.version below 0.11."""
 
-ListKey = frozenset[tuple[int, Range]]
+RangeSet = frozenset[tuple[int, Range]]
 
 
 class BrokerCondition(StrEnum):
-    """Why a list is not the one that the release shows by default."""
+    """Why a broker's list is not the default list of its release."""
 
     OTHER_CONTROLLER = "other-controller"
-    """The active controller is of another release: a rolling upgrade."""
+    """The active controller has another release, as during a rolling upgrade."""
     UNSTABLE_APIS = "unstable-apis"
     """unstable.api.versions.enable is on."""
     OLD_PROTOCOL = "old-protocol"
@@ -48,98 +49,97 @@ class BrokerCondition(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
-    """A list that a release may show."""
+class Fingerprint:
+    """A release line and mode, with the conditions under which it returns a list of API ranges."""
 
     line: ReleaseLine
     listing: Listing
     mode: Mode
     conditions: tuple[BrokerCondition, ...] = ()
     controllers: tuple[str, ...] = ()
-    """Lines of the active controller with which the list comes out so."""
+    """Lines of the active controller that lead to this list."""
 
     @property
     def ranges(self) -> Ranges:
-        return self.listing.listed[self.mode]
+        """The default list, without the effect of conditions."""
+        return self.listing.ranges[self.mode]
 
     @property
     def patches(self) -> tuple[Release, ...]:
         return self.line.patches_of(self.listing)
 
 
-def telling(ranges: Ranges) -> ListKey:
-    """The part of a list by which releases are compared."""
-    return frozenset((key, range_) for key, range_ in ranges.items() if key not in ASIDE)
+def matching_fingerprints(ranges: Ranges) -> tuple[Fingerprint, ...]:
+    """The fingerprints of a list: defaults first, other conditions only if no default matches."""
+    compared = compared_ranges(ranges)
+    return default_fingerprints().get(compared) or conditional_fingerprints().get(compared) or ()
 
 
-def fits(ranges: Ranges) -> tuple[Fit, ...]:
-    """The default lists that fit; only when there are none, those of unusual circumstances."""
-    key = telling(ranges)
-    return default_lists().get(key) or unusual_lists().get(key) or ()
+def compared_ranges(ranges: Ranges) -> RangeSet:
+    """The part of a list that the lookup compares."""
+    return frozenset((key, range_) for key, range_ in ranges.items() if key not in NOT_COMPARED)
 
 
 @cache
-def default_lists() -> Mapping[ListKey, tuple[Fit, ...]]:
-    found: dict[ListKey, list[Fit]] = defaultdict(list)
+def default_fingerprints() -> Mapping[RangeSet, tuple[Fingerprint, ...]]:
+    """The fingerprints of brokers with default settings, by their list."""
+    found: dict[RangeSet, list[Fingerprint]] = defaultdict(list)
     for line in known_release_lines():
-        for listing in line.listings if line.advertised else ():
-            for mode, ranges in listing.listed.items():
-                found[telling(ranges)].append(Fit(line, listing, mode))
-    return {key: tuple(fits) for key, fits in found.items()}
+        for listing in line.listings if line.answers_api_versions else ():
+            for mode, ranges in listing.ranges.items():
+                found[compared_ranges(ranges)].append(Fingerprint(line, listing, mode))
+    return {compared: tuple(fingerprints) for compared, fingerprints in found.items()}
 
 
 @cache
-def unusual_lists() -> Mapping[ListKey, tuple[Fit, ...]]:
-    found: dict[ListKey, list[Fit]] = defaultdict(list)
-    for fit in [fit for fits in default_lists().values() for fit in fits]:
-        for key, unusual in _unusual(fit):
-            found[key].append(unusual)
-    return {key: tuple(fits) for key, fits in found.items()}
+def conditional_fingerprints() -> Mapping[RangeSet, tuple[Fingerprint, ...]]:
+    """The fingerprints of brokers under conditions that change the list, by their list."""
+    found: dict[RangeSet, list[Fingerprint]] = defaultdict(list)
+    for defaults in default_fingerprints().values():
+        for default in defaults:
+            for compared, fingerprint in _conditional(default):
+                found[compared].append(fingerprint)
+    return {compared: tuple(fingerprints) for compared, fingerprints in found.items()}
 
 
-def _unusual(fit: Fit) -> Iterator[tuple[ListKey, Fit]]:
-    plain = fit.ranges
-    unstable = fit.line.unstable.get(fit.mode)
-    more = {**plain, **unstable} if unstable else None
-    if more:
-        yield telling(more), _fit(fit, BrokerCondition.UNSTABLE_APIS)
-    if fit.mode is Mode.ZOOKEEPER and plain.keys() >= TRANSACTION_KEYS:
-        less = {key: range_ for key, range_ in plain.items() if key not in TRANSACTION_KEYS}
-        yield telling(less), _fit(fit, BrokerCondition.OLD_PROTOCOL)
-    if fit.mode is Mode.KRAFT:
-        yield from _under_controllers(fit, plain, BrokerCondition.OTHER_CONTROLLER)
-        if more:
-            both = (BrokerCondition.UNSTABLE_APIS, BrokerCondition.OTHER_CONTROLLER)
-            yield from _under_controllers(fit, more, *both)
+def _conditional(default: Fingerprint) -> Iterator[tuple[RangeSet, Fingerprint]]:
+    stable = default.ranges
+    unstable = default.line.unstable.get(default.mode)
+    if unstable:
+        fingerprint = replace(default, conditions=(BrokerCondition.UNSTABLE_APIS,))
+        yield compared_ranges({**stable, **unstable}), fingerprint
+    if default.mode is Mode.ZOOKEEPER and stable.keys() >= TRANSACTION_KEYS:
+        rest = {key: range_ for key, range_ in stable.items() if key not in TRANSACTION_KEYS}
+        fingerprint = replace(default, conditions=(BrokerCondition.OLD_PROTOCOL,))
+        yield compared_ranges(rest), fingerprint
+    if default.mode is Mode.KRAFT:
+        other = BrokerCondition.OTHER_CONTROLLER
+        yield from _under_controllers(replace(default, conditions=(other,)), stable)
+        if unstable:
+            both = replace(default, conditions=(BrokerCondition.UNSTABLE_APIS, other))
+            yield from _under_controllers(both, {**stable, **unstable})
 
 
 def _under_controllers(
-    fit: Fit, ranges: Ranges, *circumstances: BrokerCondition
-) -> Iterator[tuple[ListKey, Fit]]:
-    by_list: dict[ListKey, list[str]] = defaultdict(list)
+    fingerprint: Fingerprint, ranges: Ranges
+) -> Iterator[tuple[RangeSet, Fingerprint]]:
+    """The lists of a KRaft broker under active controllers of other lines."""
+    controllers: dict[RangeSet, list[str]] = defaultdict(list)
     for line in known_release_lines():
-        controller = line.listings[-1].listed.get(Mode.CONTROLLER)
-        if controller is not None and line is not fit.line:
-            by_list[telling(_forwarded(ranges, controller))].append(line.name)
-    by_list.pop(telling(ranges), None)
-    for key, controllers in by_list.items():
-        yield key, _fit(fit, *circumstances, controllers=tuple(controllers))
+        controller = line.ranges.get(Mode.CONTROLLER)
+        if controller is not None and line is not fingerprint.line:
+            controllers[compared_ranges(_with_controller(ranges, controller))].append(line.name)
+    controllers.pop(compared_ranges(ranges), None)
+    for compared, names in controllers.items():
+        yield compared, replace(fingerprint, controllers=tuple(names))
 
 
-def _forwarded(broker: Ranges, controller: Ranges) -> Ranges:
-    """What a broker lists under that controller: of forwarded APIs, what both have."""
-    return {
-        key: shared
-        for key, range_ in broker.items()
-        if (shared := _shared(key, range_, controller)) is not None
-    }
-
-
-def _shared(key: int, range_: Range, controller: Ranges) -> Range | None:
-    if not known_apis()[key].forwarded:
-        return range_
-    return range_.overlap(controller[key]) if key in controller else None
-
-
-def _fit(fit: Fit, *circumstances: BrokerCondition, controllers: tuple[str, ...] = ()) -> Fit:
-    return Fit(fit.line, fit.listing, fit.mode, circumstances, controllers)
+def _with_controller(broker: Ranges, controller: Ranges) -> Ranges:
+    """The broker's ranges, with forwarded APIs reduced to what the controller supports."""
+    ranges: dict[int, Range] = {}
+    for key, range_ in broker.items():
+        if not known_apis()[key].forwarded:
+            ranges[key] = range_
+        elif key in controller and (shared := range_.overlap(controller[key])) is not None:
+            ranges[key] = shared
+    return ranges

@@ -1,50 +1,74 @@
-"""Which release is this broker, told by its ApiVersions answer.
+"""Identify a broker's release from its ApiVersions response.
 
-The answer is a set of candidates with what speaks for them, never an invented fact (885.4):
-
-1. An error answer tells little: how it is made, and the range of ApiVersions itself.
-2. Signs of brokers that are not Apache Kafka come before everything else (`others`).
-3. The list is looked up among those that releases show (`fits`). Features, and the keys
-   that are left out of the lookup, decide between releases with the same list.
-4. A list that fits none is judged as a stranger (`strange`).
+The result is a set of candidates with evidence, never a stated fact (885.4). `RULES` are tried
+in order; the first that returns a result decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from rollcall.catalog.apis import Mode
-from rollcall.catalog.brokers.fingerprints import ASIDE, ZOOKEEPER_KEYS, BrokerCondition, Fit, fits
-from rollcall.catalog.brokers.other_products import recognise
+from rollcall.catalog.brokers.fingerprints import (
+    NOT_COMPARED,
+    ZOOKEEPER_KEYS,
+    BrokerCondition,
+    Fingerprint,
+    matching_fingerprints,
+)
+from rollcall.catalog.brokers.other_products import identify_other_products
 from rollcall.catalog.brokers.result import (
+    UNKNOWN_RELEASE,
+    BrokerIdentity,
     BrokerKind,
     ClosestRelease,
     Evidence,
     EvidenceKind,
     LineCandidate,
+    ObservedBroker,
     ReleaseInference,
 )
 from rollcall.catalog.brokers.unmatched import (
-    METADATA_VERSION,
-    closest,
-    judge_strange,
+    closest_release,
+    lines_supporting,
+    newer_release,
     newer_than_known,
-    supporting,
-    unknown_keys,
+    subset_of_release,
+    unknown_apis,
+    unknown_combination,
 )
 from rollcall.catalog.provenance import Provenance
-from rollcall.catalog.ranges import Difference, Range, Ranges, as_ranges, differences
-from rollcall.catalog.releases.api_ranges import newest
-from rollcall.catalog.releases.release import Asked, Release, ReleaseLine
+from rollcall.catalog.ranges import Difference, Range, as_ranges, differences
+from rollcall.catalog.releases.api_ranges import newest_release_line
+from rollcall.catalog.releases.release import (
+    METADATA_VERSION,
+    ApiVersionsBehavior,
+    Release,
+    ReleaseLine,
+)
 from rollcall.catalog.releases.release_lines import known_release_lines
 
 UNSUPPORTED_VERSION = 35
 INVALID_REQUEST = 42
 API_VERSIONS = 18
 
-NOTHING_KNOWN = ReleaseInference(BrokerKind.UNKNOWN, Provenance.MISSING)
+
+def identify_broker(
+    name: str | None = None,
+    version: str | None = None,
+    *,
+    configured: str | None = None,
+    inference: ReleaseInference | None = None,
+) -> BrokerIdentity:
+    """The identity of a broker: reported before configured before inferred."""
+    if name is not None or version is not None:
+        return BrokerIdentity(Provenance.REPORTED, name, version, inference)
+    if configured is not None:
+        return BrokerIdentity(Provenance.CONFIGURED, None, configured, inference)
+    provenance = inference.provenance if inference else Provenance.MISSING
+    return BrokerIdentity(provenance, inference=inference)
 
 
 def identify_release(
@@ -54,10 +78,9 @@ def identify_release(
     finalized_features: Mapping[str, int] | None = None,
     error_code: int = 0,
 ) -> ReleaseInference:
-    """The releases that fit an ApiVersions answer.
+    """The releases that match an ApiVersions response.
 
-    Features are those told by an answer of version 3 or later; `finalized_features` holds the
-    highest level of each.
+    ApiVersions 3 and later include features; `finalized_features` holds the maximum level of each.
     """
     return _identify(
         tuple(as_ranges(ranges).items()),
@@ -68,167 +91,195 @@ def identify_release(
 
 
 def identify_without_api_versions(*, closed: bool) -> ReleaseInference:
-    """A broker that answers Metadata 0 and not ApiVersions: some close, some are silent (35.10)."""
-    how = Asked.CLOSES if closed else Asked.IGNORES
-    chosen = [line for line in known_release_lines() if line.api_versions is how]
-    return _span(chosen, Evidence(EvidenceKind.NO_RESPONSE))
+    """The releases that answer Metadata 0 and not ApiVersions: 0.8 closes, 0.9 ignores (35.10)."""
+    behavior = ApiVersionsBehavior.CLOSES if closed else ApiVersionsBehavior.IGNORES
+    lines = [line for line in known_release_lines() if line.api_versions is behavior]
+    return _one_of(lines, Evidence(EvidenceKind.NO_RESPONSE))
 
 
+# Brokers of one cluster usually return equal lists, so a roll call hits the cache.
 @lru_cache(maxsize=4096)
 def _identify(
-    items: tuple[tuple[int, Range], ...],
+    ranges: tuple[tuple[int, Range], ...],
     features: tuple[tuple[str, Range], ...],
-    level: int,
+    finalized_level: int,
     error_code: int,
 ) -> ReleaseInference:
-    ranges, supported = dict(items), dict(features)
-    if error_code and ranges.keys() <= {API_VERSIONS}:
-        return _from_error(error_code, ranges.get(API_VERSIONS))
-    if not ranges:
-        return NOTHING_KNOWN
-    if others := recognise(ranges, supported):
-        return ReleaseInference(
-            BrokerKind.OTHER,
-            Provenance.INFERRED,
-            other_products=others,
-            evidence=(Evidence(EvidenceKind.PRODUCT_FINGERPRINT), *unknown_keys(ranges)),
-            closest=closest(ranges),
-        )
-    told = supported.get(METADATA_VERSION)
-    fitting = [fit for fit in fits(ranges) if _mode_fits(fit, ranges)]
-    if fitting and (able := _supporting(fitting, told)):
-        return _from_fits(fitting, able, ranges, told, level)
-    return judge_strange(ranges, told)
+    broker = ObservedBroker(dict(ranges), dict(features), finalized_level, error_code)
+    results = (rule(broker) for rule in RULES)
+    return next((result for result in results if result is not None), UNKNOWN_RELEASE)
 
 
-def _from_error(error_code: int, range_: Range | None) -> ReleaseInference:
-    """2.4 and later name their range of ApiVersions with error 35; older ones name nothing."""
+def error_response(broker: ObservedBroker) -> ReleaseInference | None:
+    """From 2.4 on, UNSUPPORTED_VERSION includes the range of ApiVersions itself (KIP-511)."""
+    if not broker.error_code or broker.ranges.keys() - {API_VERSIONS}:
+        return None
+    range_ = broker.ranges.get(API_VERSIONS)
     evidence = Evidence(EvidenceKind.ERROR_RESPONSE, API_VERSIONS, range_)
-    if range_ is not None and range_.high > _api_versions(newest()):
+    if range_ is not None and range_.high > _api_versions_maximum(newest_release_line()):
         return newer_than_known(evidence)
-    known = {line: _api_versions(line) for line in known_release_lines() if line.advertised}
-    if error_code == UNSUPPORTED_VERSION and range_ is not None:
-        chosen = [line for line, high in known.items() if high == range_.high]
-    elif error_code == UNSUPPORTED_VERSION:
-        chosen = [line for line, high in known.items() if high < 3]
-    elif error_code == INVALID_REQUEST:
-        chosen = [line for line, high in known.items() if high >= 3]
-    else:
-        chosen = []
-    return _span(chosen, evidence)
+    lines = [
+        line
+        for line in known_release_lines()
+        if line.answers_api_versions
+        and _sends_error(_api_versions_maximum(line), broker.error_code, range_)
+    ]
+    return _one_of(lines, evidence)
 
 
-def _api_versions(line: ReleaseLine) -> int:
-    return line.listings[0].listed[line.main][API_VERSIONS].high
+def _api_versions_maximum(line: ReleaseLine) -> int:
+    return line.listings[0].ranges[line.default_mode][API_VERSIONS].high
 
 
-def _span(chosen: Sequence[ReleaseLine], evidence: Evidence) -> ReleaseInference:
-    """Releases that would do so; as others may too, it is no proof of Apache Kafka."""
-    candidates = tuple(LineCandidate(line.name, None, tuple(line.patches)) for line in chosen)
+def _sends_error(maximum: int, error_code: int, range_: Range | None) -> bool:
+    """Whether a broker with this maximum ApiVersions version sends this error response."""
+    if error_code == UNSUPPORTED_VERSION:
+        return maximum < 3 if range_ is None else maximum == range_.high
+    return error_code == INVALID_REQUEST and maximum >= 3
+
+
+def _one_of(lines: Sequence[ReleaseLine], evidence: Evidence) -> ReleaseInference:
+    """Candidates without proof of Apache Kafka, as other products may behave the same."""
+    candidates = tuple(LineCandidate(line.name, None, tuple(line.patches)) for line in lines)
     if not candidates:
-        return NOTHING_KNOWN
+        return UNKNOWN_RELEASE
     return ReleaseInference(
         BrokerKind.UNKNOWN, Provenance.INFERRED, candidates, evidence=(evidence,)
     )
 
 
-def _mode_fits(fit: Fit, ranges: Ranges) -> bool:
-    return (fit.mode is Mode.ZOOKEEPER) == bool(ZOOKEEPER_KEYS & ranges.keys())
+def empty_response(broker: ObservedBroker) -> ReleaseInference | None:
+    return None if broker.ranges else UNKNOWN_RELEASE
 
 
-@dataclass
-class _Narrowing:
-    """Releases with the same list, ruled out by one sign after the other."""
-
-    left: list[Fit]
-    evidence: list[Evidence]
-    rival: ClosestRelease | None = None
-
-    def keep(self, fits: list[Fit], sign: Evidence) -> None:
-        out = [fit for fit in self.left if fit not in fits]
-        if out and fits:
-            self.left = fits
-            self.rival = ClosestRelease(out[-1].line.name, out[-1].mode, (), sign)
-            self.evidence += [sign] if sign not in self.evidence else []
-
-
-def _from_fits(
-    fitting: list[Fit], able: list[Fit], ranges: Ranges, told: Range | None, level: int
-) -> ReleaseInference:
-    by_feature = Evidence(EvidenceKind.METADATA_VERSION, observed=told)
-    found = _Narrowing(
-        fitting, [Evidence(EvidenceKind.API_RANGES), *([by_feature] if told else [])]
+def other_product(broker: ObservedBroker) -> ReleaseInference | None:
+    """A product other than Apache Kafka whose fingerprint matches."""
+    products = identify_other_products(broker.ranges, broker.supported_features)
+    if not products:
+        return None
+    return ReleaseInference(
+        BrokerKind.OTHER,
+        Provenance.INFERRED,
+        other_products=products,
+        evidence=(Evidence(EvidenceKind.PRODUCT_FINGERPRINT), *unknown_apis(broker.ranges)),
+        closest=closest_release(broker.ranges),
     )
-    found.keep(able, by_feature)
-    found.keep(
-        _able(found.left, level),
-        Evidence(EvidenceKind.FINALIZED_LEVEL, observed=Range(level, level)),
+
+
+def known_release(broker: ObservedBroker) -> ReleaseInference | None:
+    """The releases that return exactly this list, narrowed down by other evidence."""
+    is_zookeeper = bool(ZOOKEEPER_KEYS & broker.ranges.keys())
+    left = [
+        fingerprint
+        for fingerprint in matching_fingerprints(broker.ranges)
+        if (fingerprint.mode is Mode.ZOOKEEPER) == is_zookeeper
+    ]
+    if not _with_metadata_version(left, broker):
+        return None
+    by_metadata_version = Evidence(EvidenceKind.METADATA_VERSION, observed=broker.metadata_version)
+    level = Range(broker.finalized_level, broker.finalized_level)
+    filters = (
+        (_with_metadata_version, by_metadata_version),
+        (_with_finalized_level, Evidence(EvidenceKind.FINALIZED_LEVEL, observed=level)),
+        (_with_closest_inter_broker_apis, Evidence(EvidenceKind.INTER_BROKER_APIS)),
     )
-    found.keep(_nearest_aside(found.left, ranges), Evidence(EvidenceKind.INTER_BROKER_APIS))
+    evidence = [Evidence(EvidenceKind.API_RANGES)]
+    if broker.metadata_version:
+        evidence.append(by_metadata_version)
+    closest = None
+    for narrow, reason in filters:
+        kept = narrow(left, broker)
+        dropped = [fingerprint for fingerprint in left if fingerprint not in kept]
+        if kept and dropped:
+            closest = ClosestRelease(dropped[-1].line.name, dropped[-1].mode, (), reason)
+            evidence += [reason] if reason not in evidence else []
+            left = kept
+    names = {fingerprint.line.name for fingerprint in left}
     return ReleaseInference(
         BrokerKind.APACHE,
         Provenance.INFERRED,
-        candidates=_candidates(found.left, ranges, told),
-        evidence=tuple(found.evidence),
-        closest=found.rival or closest(ranges, but={fit.line.name for fit in found.left}),
+        candidates=_candidates(left, broker),
+        evidence=tuple(evidence),
+        closest=closest or closest_release(broker.ranges, excluded=names),
     )
 
 
-def _supporting(fitting: list[Fit], told: Range | None) -> list[Fit]:
-    """Those whose metadata.version is the one told; ZooKeeper brokers tell none."""
-    if told is None:
-        return fitting
-    kraft = [fit for fit in fitting if fit.mode is not Mode.ZOOKEEPER]
-    names = supporting({fit.line.name: fit.line for fit in kraft}, told)
-    return [fit for fit in kraft if fit.line.name in names]
+RULES: tuple[Callable[[ObservedBroker], ReleaseInference | None], ...] = (
+    error_response,
+    empty_response,
+    other_product,
+    known_release,
+    newer_release,
+    subset_of_release,
+    unknown_combination,
+)
 
 
-def _able(fitting: list[Fit], level: int) -> list[Fit]:
-    """A finalized level is a floor: a broker that does not support it could not be there."""
+def _with_metadata_version(
+    fingerprints: list[Fingerprint], broker: ObservedBroker
+) -> list[Fingerprint]:
+    """Releases that support the reported metadata.version; ZooKeeper brokers report none."""
+    if broker.metadata_version is None:
+        return fingerprints
+    kraft = [found for found in fingerprints if found.mode is not Mode.ZOOKEEPER]
+    lines = lines_supporting(broker.metadata_version, [found.line for found in kraft])
+    return [found for found in kraft if found.line in lines]
+
+
+def _with_finalized_level(
+    fingerprints: list[Fingerprint], broker: ObservedBroker
+) -> list[Fingerprint]:
+    """Releases that support the finalized level: others cannot register in the cluster."""
     return [
-        fit for fit in fitting if fit.line.features.get(METADATA_VERSION, Range(0, 0)).high >= level
+        found
+        for found in fingerprints
+        if (found.line.metadata_version or Range(0, 0)).high >= broker.finalized_level
     ]
 
 
-def _nearest_aside(fitting: list[Fit], ranges: Ranges) -> list[Fit]:
-    """Those whose lists differ least in the keys that were left out."""
-    far = {fit: len(_differences_aside(fit, ranges)) for fit in fitting}
-    if not ranges.keys() & ASIDE:
-        return fitting
-    return [fit for fit in fitting if far[fit] == min(far.values())]
+def _with_closest_inter_broker_apis(
+    fingerprints: list[Fingerprint], broker: ObservedBroker
+) -> list[Fingerprint]:
+    """Releases with the fewest differences in the keys that the lookup does not compare."""
+    if not broker.ranges.keys() & NOT_COMPARED:
+        return fingerprints
+    counts = {found: len(_inter_broker_differences(found, broker)) for found in fingerprints}
+    return [found for found in fingerprints if counts[found] == min(counts.values())]
 
 
-def _differences_aside(fit: Fit, ranges: Ranges) -> tuple[Difference, ...]:
-    keys = ASIDE - fit.line.telemetry.keys()
+def _inter_broker_differences(
+    fingerprint: Fingerprint, broker: ObservedBroker
+) -> tuple[Difference, ...]:
+    keys = NOT_COMPARED - fingerprint.line.telemetry.keys()
     return differences(
-        {key: range_ for key, range_ in ranges.items() if key in keys},
-        {key: range_ for key, range_ in fit.ranges.items() if key in keys},
+        {key: range_ for key, range_ in broker.ranges.items() if key in keys},
+        {key: range_ for key, range_ in fingerprint.ranges.items() if key in keys},
     )
 
 
 def _candidates(
-    fitting: list[Fit], ranges: Ranges, told: Range | None
+    fingerprints: list[Fingerprint], broker: ObservedBroker
 ) -> tuple[LineCandidate, ...]:
-    """One for each line; patch releases with the same list are one candidate."""
-    merged: dict[LineCandidate, list[Release]] = {}
-    for fit in fitting:
+    """One candidate per line; patch releases with the same list share a candidate."""
+    patches: dict[LineCandidate, list[Release]] = {}
+    for fingerprint in fingerprints:
         candidate = LineCandidate(
-            fit.line.name,
-            fit.mode,
+            fingerprint.line.name,
+            fingerprint.mode,
             patches=(),
-            conditions=_circumstances(fit, ranges, told),
-            controllers=fit.controllers,
-            inter_broker_differences=_differences_aside(fit, ranges),
+            conditions=_conditions(fingerprint, broker),
+            controllers=fingerprint.controllers,
+            inter_broker_differences=_inter_broker_differences(fingerprint, broker),
         )
-        merged.setdefault(candidate, []).extend(fit.patches)
-    return tuple(replace(it, patches=tuple(patches)) for it, patches in merged.items())
+        patches.setdefault(candidate, []).extend(fingerprint.patches)
+    return tuple(replace(candidate, patches=tuple(found)) for candidate, found in patches.items())
 
 
-def _circumstances(fit: Fit, ranges: Ranges, told: Range | None) -> tuple[BrokerCondition, ...]:
-    found = list(fit.conditions)
-    if fit.line.telemetry.keys() & ranges.keys():
-        found.append(BrokerCondition.TELEMETRY)
-    range_ = fit.line.features.get(METADATA_VERSION)
-    if told and range_ and told.high > range_.high:
-        found.append(BrokerCondition.UNSTABLE_FEATURES)
-    return tuple(found)
+def _conditions(fingerprint: Fingerprint, broker: ObservedBroker) -> tuple[BrokerCondition, ...]:
+    conditions = list(fingerprint.conditions)
+    if fingerprint.line.telemetry.keys() & broker.ranges.keys():
+        conditions.append(BrokerCondition.TELEMETRY)
+    reported, known = broker.metadata_version, fingerprint.line.metadata_version
+    if reported and known and reported.high > known.high:
+        conditions.append(BrokerCondition.UNSTABLE_FEATURES)
+    return tuple(conditions)

@@ -1,53 +1,72 @@
-"""What a judgement about a broker's release is made of; making it prose is the caller's."""
+"""Values of a broker identification: what was observed, and the inferred release with evidence.
+
+They contain no text for users; `cli` and `web` render them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rollcall.catalog.apis import Mode
 from rollcall.catalog.brokers.fingerprints import BrokerCondition
 from rollcall.catalog.brokers.other_products import OtherProduct
 from rollcall.catalog.provenance import Provenance
-from rollcall.catalog.ranges import Difference, Range
-from rollcall.catalog.releases.release import Release
+from rollcall.catalog.ranges import Difference, Range, Ranges
+from rollcall.catalog.releases.release import METADATA_VERSION, Release
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedBroker:
+    """The parts of an ApiVersions response that identify a broker."""
+
+    ranges: Ranges
+    supported_features: Mapping[str, Range] = field(default_factory=dict)
+    finalized_level: int = 0
+    """The finalized metadata.version of the cluster; 0 if not reported."""
+    error_code: int = 0
+
+    @property
+    def metadata_version(self) -> Range | None:
+        return self.supported_features.get(METADATA_VERSION)
 
 
 class BrokerKind(StrEnum):
     APACHE = "apache"
-    """Apache Kafka, of one of the candidate lines."""
+    """Apache Kafka, one of the candidate lines."""
     NEWER = "newer"
-    """Apache Kafka, newer than the tables."""
+    """Apache Kafka, newer than the newest line in the catalog."""
     OTHER = "other"
     """Not Apache Kafka."""
     UNKNOWN = "unknown"
 
 
 class EvidenceKind(StrEnum):
-    """What a judgement rests on."""
+    """What an inference is based on."""
 
     API_RANGES = "api-ranges"
-    """The list of APIs."""
+    """The list of API ranges."""
     METADATA_VERSION = "metadata-version"
     """The supported metadata.version."""
     FINALIZED_LEVEL = "finalized-level"
-    """The finalized metadata.version, which every broker supports."""
+    """The finalized metadata.version, which every broker of the cluster supports."""
     INTER_BROKER_APIS = "inter-broker-apis"
-    """Keys that only brokers use, and that are otherwise left aside."""
+    """The inter-broker APIs, which the lookup does not compare."""
     ERROR_RESPONSE = "error-response"
-    """How the answer with an error is made."""
+    """The error code and contents of an error response."""
     NO_RESPONSE = "no-response"
-    """ApiVersions is not answered."""
+    """No response to ApiVersions."""
     UNKNOWN_API = "unknown-api"
-    """An API that no release has."""
+    """An API key that no release has."""
     ABOVE_NEWEST_RELEASE = "above-newest-release"
-    """A version beyond the newest release."""
+    """A version above the maximum of the newest release."""
     SUBSET_OF_RELEASE = "subset-of-release"
-    """Less than a release lists, and nothing else."""
+    """A list that a release contains, with parts missing."""
     UNKNOWN_COMBINATION = "unknown-combination"
-    """A mix of versions that no release has."""
+    """A combination of versions that no release has."""
     PRODUCT_FINGERPRINT = "product-fingerprint"
-    """The marks of another broker."""
+    """The fingerprint of a product other than Apache Kafka."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +79,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class LineCandidate:
-    """A release line that fits, and the patch releases of it that do."""
+    """A release line that matches, with its matching patch releases."""
 
     line: str
     mode: Mode | None
@@ -69,12 +88,12 @@ class LineCandidate:
     controllers: tuple[str, ...] = ()
     """Lines of the active controller that explain the list."""
     inter_broker_differences: tuple[Difference, ...] = ()
-    """Keys that only brokers use and in which the list differs, as a proxy may hide them."""
+    """Differences in inter-broker APIs, which a proxy may hide."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClosestRelease:
-    """The closest release that is no candidate, and what speaks against it."""
+    """The closest release that is not a candidate, and how it differs."""
 
     line: str
     mode: Mode
@@ -90,7 +109,7 @@ class ReleaseInference:
     other_products: tuple[OtherProduct, ...] = ()
     newer_than: str | None = None
     containing_lines: tuple[str, ...] = ()
-    """Lines that have all it lists: one of them may stand behind a proxy."""
+    """Lines that contain everything listed: the broker may be one of them behind a proxy."""
     evidence: tuple[Evidence, ...] = ()
     closest: ClosestRelease | None = None
 
@@ -100,13 +119,25 @@ class ReleaseInference:
 
     @property
     def line(self) -> str | None:
-        """The line, where only one is possible."""
+        """The line, if there is only one candidate line."""
         return self.lines[0] if len(self.lines) == 1 else None
 
     @property
     def mode(self) -> Mode | None:
+        """The mode, if all candidates have the same."""
         modes = {candidate.mode for candidate in self.candidates}
         return modes.pop() if len(modes) == 1 else None
 
 
-NOTHING_KNOWN = ReleaseInference(BrokerKind.UNKNOWN, Provenance.MISSING)
+UNKNOWN_RELEASE = ReleaseInference(BrokerKind.UNKNOWN, Provenance.MISSING)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerIdentity:
+    """Name and version exactly as reported or configured, never inferred (885.3)."""
+
+    provenance: Provenance
+    name: str | None = None
+    version: str | None = None
+    inference: ReleaseInference | None = None
+    """The inferred release, also next to a reported one: the two may disagree."""

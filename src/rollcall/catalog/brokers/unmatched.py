@@ -1,57 +1,76 @@
-"""A list that fits no release: a newer Kafka, one behind a proxy, or no Apache Kafka at all."""
+"""Rules for a list of API ranges that matches no release.
+
+It is a newer Kafka, a known Kafka behind a proxy, or another product.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Sequence
 from functools import cache
 
 from rollcall.catalog.apis import Mode, known_apis
-from rollcall.catalog.brokers.fingerprints import ASIDE, default_lists, telling
+from rollcall.catalog.brokers.fingerprints import (
+    NOT_COMPARED,
+    compared_ranges,
+    default_fingerprints,
+)
 from rollcall.catalog.brokers.result import (
     BrokerKind,
     ClosestRelease,
     Evidence,
     EvidenceKind,
+    ObservedBroker,
     ReleaseInference,
 )
 from rollcall.catalog.provenance import Provenance
 from rollcall.catalog.ranges import Range, Ranges, differences
-from rollcall.catalog.releases.api_ranges import newest
+from rollcall.catalog.releases.api_ranges import newest_release_line
 from rollcall.catalog.releases.release import ReleaseLine
 from rollcall.catalog.releases.release_lines import known_release_lines
 
-METADATA_VERSION = "metadata.version"
 NEW_KEYS = 32
-"""So many keys beyond the newest we know may be a newer Kafka's; vendors start far above."""
+"""A newer Kafka may have up to this many new API keys; vendors use keys far above (AutoMQ 501)."""
 
 
-def judge_strange(ranges: Ranges, told: Range | None = None) -> ReleaseInference:
-    """`told` is the supported metadata.version, which a proxy hands on as it is."""
-    if beyond := _beyond(ranges):
-        return newer_than_known(*beyond)
-    behind = _behind(ranges, told)
+def newer_release(broker: ObservedBroker) -> ReleaseInference | None:
+    """A list that contains all of the newest known release, and more."""
+    evidence = _above_newest_release(broker.ranges)
+    return newer_than_known(*evidence) if evidence else None
+
+
+def subset_of_release(broker: ObservedBroker) -> ReleaseInference | None:
+    """A list that a known release contains, as a proxy in front of it would return."""
+    lines = _containing_lines(broker)
+    if not lines:
+        return None
     return ReleaseInference(
-        BrokerKind.UNKNOWN if behind else BrokerKind.OTHER,
+        BrokerKind.UNKNOWN,
         Provenance.INFERRED,
-        containing_lines=behind,
-        evidence=unknown_keys(ranges)
-        or (
-            Evidence(
-                EvidenceKind.SUBSET_OF_RELEASE if behind else EvidenceKind.UNKNOWN_COMBINATION
-            ),
-        ),
-        closest=closest(ranges),
+        containing_lines=lines,
+        evidence=(Evidence(EvidenceKind.SUBSET_OF_RELEASE),),
+        closest=closest_release(broker.ranges),
+    )
+
+
+def unknown_combination(broker: ObservedBroker) -> ReleaseInference:
+    """A list that no release of Apache Kafka contains."""
+    return ReleaseInference(
+        BrokerKind.OTHER,
+        Provenance.INFERRED,
+        evidence=unknown_apis(broker.ranges) or (Evidence(EvidenceKind.UNKNOWN_COMBINATION),),
+        closest=closest_release(broker.ranges),
     )
 
 
 def newer_than_known(*evidence: Evidence) -> ReleaseInference:
+    newest = newest_release_line().name
     return ReleaseInference(
-        BrokerKind.NEWER, Provenance.INFERRED, newer_than=newest().name, evidence=evidence
+        BrokerKind.NEWER, Provenance.INFERRED, newer_than=newest, evidence=evidence
     )
 
 
-def unknown_keys(ranges: Ranges) -> tuple[Evidence, ...]:
-    """Keys that no release has."""
+def unknown_apis(ranges: Ranges) -> tuple[Evidence, ...]:
+    """Evidence for each API key that no release has."""
     return tuple(
         Evidence(EvidenceKind.UNKNOWN_API, key, range_)
         for key, range_ in ranges.items()
@@ -59,78 +78,84 @@ def unknown_keys(ranges: Ranges) -> tuple[Evidence, ...]:
     )
 
 
-def supporting(lines: Mapping[str, ReleaseLine], told: Range) -> dict[str, ReleaseLine]:
-    """Lines with just this metadata.version, else those it can be raised from by a setting."""
-    ours = {name: line.features.get(METADATA_VERSION) for name, line in lines.items()}
-    exact = {name: lines[name] for name, range_ in ours.items() if range_ == told}
-    return exact or {
-        name: lines[name]
-        for name, range_ in ours.items()
-        if range_ and range_.low == told.low and range_.high < told.high
-    }
-
-
-def closest(ranges: Ranges, but: Collection[str] = ()) -> ClosestRelease | None:
-    """The closest default list, of lines other than these, and where it differs."""
-    seen = telling(ranges)
-    rivals = [
-        (listed, fit)
-        for listed, found in default_lists().items()
-        for fit in reversed(found)
-        if fit.line.name not in but
+def lines_supporting(metadata_version: Range, lines: Sequence[ReleaseLine]) -> list[ReleaseLine]:
+    """Lines with this metadata.version, or else those that unstable features raise to it."""
+    exact = [line for line in lines if line.metadata_version == metadata_version]
+    return exact or [
+        line
+        for line in lines
+        if (known := line.metadata_version) is not None
+        and known.low == metadata_version.low
+        and known.high < metadata_version.high
     ]
-    if not rivals:
+
+
+def closest_release(ranges: Ranges, excluded: Collection[str] = ()) -> ClosestRelease | None:
+    """The default list with the fewest differences; of equally close lines, the newest."""
+    compared = compared_ranges(ranges)
+    others = [
+        (default, fingerprint)
+        for default, fingerprints in default_fingerprints().items()
+        for fingerprint in reversed(fingerprints)
+        if fingerprint.line.name not in excluded
+    ]
+    if not others:
         return None
-    listed, fit = min(reversed(rivals), key=lambda rival: len(rival[0] ^ seen))
-    return ClosestRelease(fit.line.name, fit.mode, differences(dict(seen), dict(listed)))
+    default, fingerprint = min(reversed(others), key=lambda other: len(other[0] ^ compared))
+    found = differences(dict(compared), dict(default))
+    return ClosestRelease(fingerprint.line.name, fingerprint.mode, found)
 
 
-def _beyond(ranges: Ranges) -> tuple[Evidence, ...]:
-    """What only a later release can list, if all that the newest one has is there too."""
+def _above_newest_release(ranges: Ranges) -> tuple[Evidence, ...]:
+    """Versions and keys that only a later release can list; empty if anything is missing."""
     mode = Mode.KRAFT if 0 in ranges else Mode.CONTROLLER
-    known = {k: r for k, r in newest().listings[-1].listed[mode].items() if k not in ASIDE}
-    own = [
-        key for key in known if not known_apis()[key].forwarded
-    ]  # the others a controller may lower
-    if any(key not in ranges or ranges[key].high < known[key].high for key in own):
+    newest = {
+        key: range_
+        for key, range_ in newest_release_line().ranges[mode].items()
+        if key not in NOT_COMPARED
+    }
+    # an older active controller lowers forwarded APIs
+    not_forwarded = [key for key in newest if not known_apis()[key].forwarded]
+    if any(key not in ranges or ranges[key].high < newest[key].high for key in not_forwarded):
         return ()
-    new = [key for key in ranges if key not in known_apis()]
-    if any(key > max(known_apis()) + NEW_KEYS for key in new):
+    new = unknown_apis(ranges)
+    if any(key > max(known_apis()) + NEW_KEYS for key in ranges):
         return ()
-    higher = [key for key, r in known.items() if key in ranges and ranges[key].high > r.high]
-    return (
-        *(
-            Evidence(EvidenceKind.ABOVE_NEWEST_RELEASE, key, ranges[key], known[key])
-            for key in higher
-        ),
-        *(Evidence(EvidenceKind.UNKNOWN_API, key, ranges[key]) for key in new),
-    )
+    higher = [
+        Evidence(EvidenceKind.ABOVE_NEWEST_RELEASE, key, ranges[key], range_)
+        for key, range_ in newest.items()
+        if key in ranges and ranges[key].high > range_.high
+    ]
+    return (*higher, *new)
 
 
-def _behind(ranges: Ranges, told: Range | None) -> tuple[str, ...]:
-    """Lines that have all that is listed; none where a broker's bread and butter is missing."""
-    if not ranges.keys() >= _always_listed():
+def _containing_lines(broker: ObservedBroker) -> tuple[str, ...]:
+    """Lines that contain the whole list; none if the list lacks an API that every broker has."""
+    if not broker.ranges.keys() >= _always_listed():
         return ()
-    found = {}
-    for line in known_release_lines():
-        for mode, listed in line.listings[-1].listed.items():
-            known = {**listed, **line.telemetry, **line.unstable.get(mode, {})}
-            if line.advertised and all(
-                key in known and known[key].covers(range_) for key, range_ in ranges.items()
-            ):
-                found[line.name] = line
-    if told is not None:
-        found = supporting(found, told)
-    return tuple(found)
+    lines = [line for line in known_release_lines() if _contains(line, broker.ranges)]
+    if broker.metadata_version is not None:
+        lines = lines_supporting(broker.metadata_version, lines)
+    return tuple(line.name for line in lines)
+
+
+def _contains(line: ReleaseLine, ranges: Ranges) -> bool:
+    if not line.answers_api_versions:
+        return False
+    for mode, listed in line.ranges.items():
+        known = {**listed, **line.telemetry, **line.unstable.get(mode, {})}
+        if all(key in known and known[key].covers(range_) for key, range_ in ranges.items()):
+            return True
+    return False
 
 
 @cache
 def _always_listed() -> frozenset[int]:
-    """What the brokers of every release list: Produce, Fetch, the groups."""
+    """The API keys that brokers of every release list, such as Produce, Fetch and JoinGroup."""
     return frozenset.intersection(
         *(
-            frozenset(key for key, _ in listed)
-            for listed, found in default_lists().items()
-            if any(fit.mode is not Mode.CONTROLLER for fit in found)
+            frozenset(key for key, _ in default)
+            for default, fingerprints in default_fingerprints().items()
+            if any(fingerprint.mode is not Mode.CONTROLLER for fingerprint in fingerprints)
         )
     )

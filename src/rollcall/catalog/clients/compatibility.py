@@ -1,12 +1,12 @@
-"""What a target release means to a library: its minimum, and the work that is at risk.
+"""Compatibility of a library version with a target release: its minimum version and its risks.
 
-What a client was seen to send is judged with `listings.acceptance` and outranks this. Here is
-what a version of a library is known to need beyond that, and which versions it is known to have.
+The API versions that a client was observed to send are judged with `releases.acceptance`, which
+takes precedence. This module adds what a library version is known to need beyond those.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,7 +19,7 @@ from rollcall.catalog.clients.libraries import (
     known_libraries,
 )
 from rollcall.catalog.loader import CatalogError
-from rollcall.catalog.ranges import Range
+from rollcall.catalog.ranges import Range, Ranges
 from rollcall.catalog.releases.api_ranges import (
     acceptance,
     accepted_ranges,
@@ -29,24 +29,22 @@ from rollcall.catalog.releases.api_ranges import (
 from rollcall.catalog.releases.release import Release, UnknownReleaseError
 from rollcall.catalog.releases.release_lines import known_release_lines
 
-MINIMUM_FROM = Release((4, 0))
-"""Documented minimums are for brokers from here on (KIP-896)."""
+MINIMUM_SINCE = Release((4, 0))
+"""Documented minimum versions apply to brokers from this release on (KIP-896)."""
 
 
 class RiskReason(StrEnum):
-    """What the target does not give."""
-
     REFUSED = "refused"
-    """It refuses these versions."""
+    """The target refuses these versions."""
     NOT_LISTED = "not-listed"
-    """It does not list them, which the library looks for."""
+    """The library requires these versions to be listed, and the target does not list them."""
     NO_COMMON = "no-common-version"
     """Library and target have no version in common."""
 
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """Work that this library version cannot do at the target, and the version that can."""
+    """An operation that a library version cannot do on the target, and the version that can."""
 
     api_key: int
     versions: Range
@@ -65,11 +63,26 @@ class LibraryCompatibility:
     target: Release
     minimum: Minimum | None = None
     below_minimum: bool | None = None
-    """None where either is not known."""
+    """None if the version or the minimum is unknown."""
     risks: tuple[Risk, ...] = ()
     pin: str | None = None
-    """A setting that may hold its versions down: to be lifted beside any newer version."""
+    """A setting that may limit its API versions, which an upgrade of the library does not lift."""
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The library that decides the API versions, its version if known, and the target."""
+
+    library: Library
+    version: Release | None
+    older_than: Release | None
+    target: Release
+
+    def requirements(self) -> Iterator[Requirement]:
+        for requirement in self.library.requirements:
+            if requirement.applies_to(self.version, self.older_than):
+                yield requirement
 
 
 def library_compatibility(
@@ -80,40 +93,34 @@ def library_compatibility(
     engine_version: Release | None = None,
     older_than: Release | None = None,
 ) -> LibraryCompatibility:
-    """What is known of a library version at a target; a binding is judged by its engine.
+    """The compatibility of a library version with a target; a binding is judged by its engine.
 
-    Where the version is not known, it may be known to be `before` another."""
+    `older_than` is an upper bound for a version that is not known."""
     row = _library(library)
     engine = engine_of(row)
-    judged = engine_version if row.engine else version
-    release = target if isinstance(target, Release) else Release.parse(target)
-    release_line(release)  # an unknown target is an error, not a clean bill
-    minimum = engine.minimum if release >= MINIMUM_FROM else None
+    release = Release.of(target)
+    release_line(release)  # an unknown target is an error, not compatible
+    judged = _Judged(engine, engine_version if row.engine else version, older_than, release)
+    minimum = engine.minimum if release >= MINIMUM_SINCE else None
     return LibraryCompatibility(
         library,
         version,
         release,
         minimum=minimum,
-        below_minimum=_is_below(minimum, judged, older_than) if minimum else None,
-        risks=(*_needs(engine, judged, release, older_than), *_gaps(engine, judged, release)),
+        below_minimum=_is_below(minimum, judged) if minimum else None,
+        risks=tuple(risk for rule in RISK_RULES for risk in rule(judged)),
         pin=engine.pin,
         notes=(*row.notes, *(engine.notes if engine is not row else ())),
     )
 
 
-def _is_below(minimum: Minimum, version: Release | None, older_than: Release | None) -> bool | None:
-    if version is not None:
-        return version < minimum.version
-    return True if older_than is not None and older_than <= minimum.version else None
-
-
 def known_api_versions(
     library: str, version: Release | None, *, engine_version: Release | None = None
 ) -> Mapping[int, frozenset[int]]:
-    """The API versions that this library version is known to have; it may have more.
+    """The API versions that a library version is known to have; it may have more.
 
-    A Java client has those of its release. Of others it is what they were seen to send, in this
-    version or an earlier one: libraries learn versions and do not forget them.
+    A Java client has those of its release. Other libraries have those they were observed to send
+    in this version or an earlier one, as libraries do not remove versions.
     """
     row = _library(library)
     engine = engine_of(row)
@@ -123,11 +130,11 @@ def known_api_versions(
     if engine.uses_release_versions:
         return {
             key: frozenset(range(range_.low, range_.high + 1))
-            for key, range_ in _client_ranges(judged).items()
+            for key, range_ in _java_ranges(judged).items()
         }
     known: dict[int, frozenset[int]] = {}
     for signature in engine.signatures:
-        if signature.version and Release.parse(signature.version) <= judged:
+        if signature.version and signature.version <= judged:
             for key, versions in signature.apis.items():
                 known[key] = known.get(key, frozenset()) | versions
     return known
@@ -137,61 +144,77 @@ def _library(name: str) -> Library:
     if name not in known_libraries():
         raise CatalogError(
             f"there is no library {name!r} in the catalog",
-            hint=f"known: {', '.join(known_libraries())}",
+            hint=f"use one of {', '.join(known_libraries())}",
         )
     return known_libraries()[name]
 
 
-def _needs(
-    library: Library, version: Release | None, target: Release, older_than: Release | None
-) -> Iterator[Risk]:
-    for need in library.needs:
-        if not need.applies_to(version, older_than):
-            continue
-        for key, range_ in need.uses.items():
-            if acceptance(target, key, range_.low).refused:
-                yield _risk(need, key, range_, RiskReason.REFUSED)
-        for key, range_ in need.requires_listed.items():
-            there = listed_ranges(target).get(key)
-            if there is None or not there.covers(range_):
-                yield _risk(need, key, range_, RiskReason.NOT_LISTED)
+def _is_below(minimum: Minimum, judged: _Judged) -> bool | None:
+    if judged.version is not None:
+        return judged.version < minimum.version
+    if judged.older_than is not None and judged.older_than <= minimum.version:
+        return True
+    return None
 
 
-def _risk(need: Requirement, key: int, range_: Range, reason: RiskReason) -> Risk:
+def _refused(judged: _Judged) -> Iterator[Risk]:
+    """Versions that the library uses and the target refuses."""
+    for requirement in judged.requirements():
+        for key, range_ in requirement.uses.items():
+            if acceptance(judged.target, key, range_.low).refused:
+                yield _risk(requirement, key, range_, RiskReason.REFUSED)
+
+
+def _not_listed(judged: _Judged) -> Iterator[Risk]:
+    """Versions that the library requires to be listed and the target does not list."""
+    for requirement in judged.requirements():
+        for key, range_ in requirement.requires_listed.items():
+            listed = listed_ranges(judged.target).get(key)
+            if listed is None or not listed.covers(range_):
+                yield _risk(requirement, key, range_, RiskReason.NOT_LISTED)
+
+
+def _no_common_version(judged: _Judged) -> Iterator[Risk]:
+    """APIs in which a Java client and the target have no version in common."""
+    if not judged.library.uses_release_versions or judged.version is None:
+        return
+    accepted = accepted_ranges(judged.target)
+    for key, range_ in _java_ranges(judged.version).items():
+        if key in accepted and range_.high < accepted[key].low:
+            fixed_in = _first_release_with(key, accepted[key].low)
+            yield Risk(key, range_, RiskReason.NO_COMMON, fixed_in=fixed_in)
+
+
+RISK_RULES: tuple[Callable[[_Judged], Iterator[Risk]], ...] = (
+    _refused,
+    _not_listed,
+    _no_common_version,
+)
+
+
+def _risk(requirement: Requirement, key: int, range_: Range, reason: RiskReason) -> Risk:
     return Risk(
         key,
         range_,
         reason,
-        need.operation,
-        need.below,
-        need.basis,
-        need.reference,
-        need.only_with_sasl,
+        operation=requirement.operation,
+        fixed_in=requirement.below,
+        basis=requirement.basis,
+        reference=requirement.reference,
+        only_with_sasl=requirement.only_with_sasl,
     )
 
 
-def _gaps(library: Library, version: Release | None, target: Release) -> Iterator[Risk]:
-    """Of a Java client: APIs in which its release and the target share no version."""
-    if not library.uses_release_versions or version is None:
-        return
-    accepted = accepted_ranges(target)
-    for key, range_ in _client_ranges(version).items():
-        if key in accepted and range_.high < accepted[key].low:
-            yield Risk(
-                key, range_, RiskReason.NO_COMMON, fixed_in=_first_with(key, accepted[key].low)
-            )
-
-
-def _first_with(key: int, version: int) -> Release | None:
+def _first_release_with(key: int, version: int) -> Release | None:
     for line in known_release_lines():
-        range_ = line.listings[-1].listed[line.main].get(key)
+        range_ = line.ranges[line.default_mode].get(key)
         if range_ is not None and range_.high >= version:
             return line.release
     return None
 
 
-def _client_ranges(version: Release) -> Mapping[int, Range]:
-    """What Java clients of that release can send; nothing for a release that is not known."""
+def _java_ranges(version: Release) -> Ranges:
+    """The API ranges of the Java client of a release; empty if the release is unknown."""
     try:
         ranges = accepted_ranges(Release(version.parts))
     except UnknownReleaseError:

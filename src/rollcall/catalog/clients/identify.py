@@ -1,20 +1,18 @@
-"""Which library is this client: reported by its name, else inferred, else cannot be told.
+"""Identify the client library of a client: reported by its software name, or else inferred.
 
-What a client says of itself comes first, and is kept as it was said. A client that says
-nothing is inferred from its client id, which anyone may choose, and from the API versions
-that it used; both give candidates. Libraries that name themselves are no candidates for a
-nameless client on a broker that hears names. Who is not seen to ask for the broker's versions
-and sends those of an old release may be any library that a setting holds down to that release.
+A reported name and version are kept as they are. Without them, the default client id and the API
+versions give candidates. `RULES` are tried in order; the first that returns a result decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 
 from rollcall.catalog.clients.libraries import (
-    SAYS_NOTHING,
+    NOT_REPORTED,
     Library,
     known_libraries,
     parse_version,
@@ -22,24 +20,25 @@ from rollcall.catalog.clients.libraries import (
 )
 from rollcall.catalog.clients.signatures import (
     API_VERSIONS,
-    NAMES_FROM,
+    NAME_SINCE,
     Match,
-    Seen,
+    UsedVersions,
     compare,
-    senders,
+    library_versions,
 )
 from rollcall.catalog.provenance import Provenance
 from rollcall.catalog.ranges import Ranges, as_ranges
 from rollcall.catalog.releases.release import Release
 from rollcall.catalog.releases.vendor_builds import apache_line
 
-ENOUGH_AGREEING = 2
-ENOUGH_AGAINST = 2
-"""A client id is in doubt when so many APIs speak against the library it names."""
+MIN_MATCHING_APIS = 2
+"""A signature needs this many matching APIs to make a candidate."""
+MIN_CONFLICTING_APIS = 2
+"""With this many conflicting APIs, the client id of a library is doubtful."""
 
 
 class LibraryEvidence(StrEnum):
-    """What a candidate rests on."""
+    """What a candidate is based on."""
 
     NAME = "name"
     CLIENT_ID = "client-id"
@@ -51,17 +50,17 @@ class LibraryCandidate:
     library: str
     version: Release | None = None
     engine: str | None = None
-    """The library that decides what is sent: itself, or the one it is built on."""
+    """The library that decides the API versions: itself, or the one it is built on."""
     engine_version: Release | None = None
     older_than: Release | None = None
-    """Its engine is older than this: it asked, and told no name to a broker that hears names."""
-    build_of: str | None = None
-    """The Apache line inside a build with a number of its own."""
-    matching_versions: tuple[str, ...] = ()
-    """Versions with this signature; others may have it too."""
+    """The engine is older than this: later versions report their name to this broker."""
+    apache_line: str | None = None
+    """The Apache line in a vendor build with its own version number."""
+    matching_versions: tuple[Release, ...] = ()
+    """Library versions with this signature; unknown versions may have it as well."""
     evidence: tuple[LibraryEvidence, ...] = ()
-    agreeing: tuple[int, ...] = ()
-    """API keys whose versions fit."""
+    matching_apis: tuple[int, ...] = ()
+    """API keys whose versions match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +72,44 @@ class LibraryInference:
 
     @property
     def library(self) -> str | None:
-        """The library, where only one is possible."""
-        first = self.candidates[0].library if self.candidates else None
-        return first if all(it.library == first for it in self.candidates) else None
+        """The library, if all candidates name the same."""
+        libraries = {candidate.library for candidate in self.candidates}
+        return libraries.pop() if len(libraries) == 1 else None
 
 
-UNKNOWN = LibraryInference(Provenance.MISSING)
+UNKNOWN_LIBRARY = LibraryInference(Provenance.MISSING)
+
+
+@dataclass(frozen=True)
+class ObservedClient:
+    """What is known about a client; None where the broker does not log it."""
+
+    software_name: str | None = None
+    software_version: str | None = None
+    client_id: str | None = None
+    api_versions: UsedVersions = field(default_factory=dict)
+    broker_ranges: Ranges | None = None
+    """The ranges that all brokers it used have in common."""
+
+    @cached_property
+    def matches(self) -> tuple[Match, ...]:
+        """The comparison with every library version that could be this client.
+
+        A client without a name cannot be a version that reports one to this broker."""
+        return tuple(
+            compare(version, self.api_versions, self.broker_ranges)
+            for version in library_versions()
+            if not (version.reports_name and self.broker_supports_names)
+        )
+
+    @property
+    def broker_supports_names(self) -> bool:
+        range_ = (self.broker_ranges or {}).get(API_VERSIONS)
+        return range_ is not None and range_.high >= NAME_SINCE
+
+    @property
+    def sent_api_versions(self) -> bool:
+        return API_VERSIONS in self.api_versions
 
 
 def identify_library(
@@ -88,124 +119,146 @@ def identify_library(
     api_versions: Mapping[int, Iterable[int]] | None = None,
     broker_ranges: Mapping[int, tuple[int, int]] | None = None,
 ) -> LibraryInference:
-    """The library of a client, from what is known of it; `broker_ranges` are what it was told."""
-    name = None if (software_name or "") in SAYS_NOTHING else software_name
-    if name is not None:
-        return _reported(name, software_version)
-    seen = {key: frozenset(versions) for key, versions in (api_versions or {}).items()}
-    seen = {key: versions for key, versions in seen.items() if versions}
-    broker = None if broker_ranges is None else as_ranges(broker_ranges)
-    matches = _possible(seen, broker)
-    candidates = _by_client_id(client_id, matches, asked=API_VERSIONS in seen)
-    if _hears_names(broker) and max(seen.get(API_VERSIONS, {NAMES_FROM})) < NAMES_FROM:
-        candidates = tuple(_before_it_told(it) for it in candidates)
-    return LibraryInference(Provenance.INFERRED, candidates) if candidates else UNKNOWN
+    """The library of a client, with candidates where it is inferred.
+
+    `broker_ranges` are the API ranges that the brokers it used have in common."""
+    used = {key: frozenset(versions) for key, versions in (api_versions or {}).items()}
+    client = ObservedClient(
+        None if (software_name or "") in NOT_REPORTED else software_name,
+        None if (software_version or "") in NOT_REPORTED else software_version,
+        client_id,
+        {key: versions for key, versions in used.items() if versions},
+        None if broker_ranges is None else as_ranges(broker_ranges),
+    )
+    results = (rule(client) for rule in RULES)
+    return next((result for result in results if result is not None), UNKNOWN_LIBRARY)
 
 
-def _reported(name: str, version: str | None) -> LibraryInference:
-    told = None if (version or "") in SAYS_NOTHING else version
+def reported_name(client: ObservedClient) -> LibraryInference | None:
+    """The software name and version that the client reports (KIP-511)."""
+    name, version = client.software_name, client.software_version
+    if name is None:
+        return None
     if name not in software_names():
-        return LibraryInference(Provenance.REPORTED, (), name, told)
-    library, form = software_names()[name]
-    parts = form.parts(told or "")
+        return LibraryInference(Provenance.REPORTED, (), name, version)
+    library, software = software_names()[name]
+    parts = software.parse(version or "")
     own, engine = parse_version(parts.get("version")), parse_version(parts.get("engine"))
-    build_of = apache_line(own) if own and own.suffix and library.uses_release_versions else None
-    if build_of:
-        own = Release.parse(build_of)
+    vendor = apache_line(own) if own and own.suffix and library.uses_release_versions else None
+    if vendor:
+        own = Release.parse(vendor)
     candidate = LibraryCandidate(
         library.id,
         version=own,
         engine=library.engine or library.id,
         engine_version=engine if library.engine else own,
-        build_of=build_of,
+        apache_line=vendor,
         evidence=(LibraryEvidence.NAME,),
     )
-    return LibraryInference(Provenance.REPORTED, (candidate,), name, told)
+    return LibraryInference(Provenance.REPORTED, (candidate,), name, version)
 
 
-def _hears_names(broker: Ranges | None) -> bool:
-    asked = broker.get(API_VERSIONS) if broker else None
-    return asked is not None and asked.high >= NAMES_FROM
+def default_client_id(client: ObservedClient) -> LibraryInference | None:
+    """The libraries with this default client id, unless API versions conflict with one of them."""
+    named = list(_named_by_client_id(client))
+    if not named or any(doubtful for _, doubtful in named):
+        return None
+    return _inferred(client, [candidate for candidate, _ in named])
 
 
-def _possible(seen: Seen, broker: Ranges | None) -> list[Match]:
-    hears_names = _hears_names(broker)
-    return [
-        compare(sender, seen, broker) for sender in senders() if not (sender.tells and hears_names)
-    ]
+def api_versions(client: ObservedClient) -> LibraryInference | None:
+    """The libraries with matching API versions, after any with a doubtful client id.
+
+    Those stay candidates, as the catalog does not have the signatures of all their versions."""
+    named = [candidate for candidate, _ in _named_by_client_id(client)]
+    names = {candidate.library for candidate in named}
+    others = [found for found in _with_matching_versions(client) if found.library not in names]
+    candidates = [*named, *others]
+    return _inferred(client, candidates) if candidates else None
 
 
-def _before_it_told(candidate: LibraryCandidate) -> LibraryCandidate:
-    """No later version of it would have asked without its name."""
+RULES: tuple[Callable[[ObservedClient], LibraryInference | None], ...] = (
+    reported_name,
+    default_client_id,
+    api_versions,
+)
+
+
+def _inferred(client: ObservedClient, candidates: list[LibraryCandidate]) -> LibraryInference:
+    used = client.api_versions.get(API_VERSIONS, {NAME_SINCE})
+    if client.broker_supports_names and max(used) < NAME_SINCE:
+        candidates = [_older_than_names(candidate) for candidate in candidates]
+    return LibraryInference(Provenance.INFERRED, tuple(candidates))
+
+
+def _older_than_names(candidate: LibraryCandidate) -> LibraryCandidate:
+    """Versions from `reports_name_since` on would have sent ApiVersions with their name."""
     since = known_libraries()[candidate.library].reports_name_since
     return replace(candidate, older_than=since) if candidate.version is None else candidate
 
 
-def _by_client_id(
-    client_id: str | None, matches: list[Match], *, asked: bool
-) -> tuple[LibraryCandidate, ...]:
-    """The library that the id names; one in doubt stays beside those that the versions name, as
-    not all versions of it are known. Of the Java clients they are: there the doubt decides."""
-    named, in_doubt = [], False
-    for library, version in _named_by(client_id):
-        ours = [match for match in matches if match.sender.library is library]
-        doubtful = version is None and _all_against(ours)
-        if doubtful and library.uses_release_versions:
-            continue
-        in_doubt = in_doubt or doubtful
-        named.append(_candidate(library, ours, LibraryEvidence.CLIENT_ID, version))
-    if named and not in_doubt:
-        return tuple(named)
-    names = {candidate.library for candidate in named}
-    others = (it for it in _by_versions(matches, asked=asked) if it.library not in names)
-    return (*named, *others)
+def _named_by_client_id(client: ObservedClient) -> Iterator[tuple[LibraryCandidate, bool]]:
+    """Candidates by default client id, and whether the API versions make each doubtful.
 
-
-def _named_by(client_id: str | None) -> Iterator[tuple[Library, Release | None]]:
+    All signatures of the Java clients are known, so a doubtful Java client is left out."""
     for library in known_libraries().values():
         for pattern in library.client_ids:
-            fits = pattern.fullmatch(client_id or "")
-            if fits is not None:
-                yield library, parse_version(fits.groupdict().get("version"))
+            found = pattern.fullmatch(client.client_id or "")
+            if found is None:
+                continue
+            version = parse_version(found.groupdict().get("version"))
+            matches = [match for match in client.matches if match.sender.library is library]
+            doubtful = version is None and _all_conflict(matches)
+            if not (doubtful and library.uses_release_versions):
+                yield _candidate(library, matches, LibraryEvidence.CLIENT_ID, version), doubtful
 
 
-def _all_against(matches: list[Match]) -> bool:
-    return bool(matches) and all(len(match.against) >= ENOUGH_AGAINST for match in matches)
+def _all_conflict(matches: list[Match]) -> bool:
+    return bool(matches) and all(
+        len(match.conflicting) >= MIN_CONFLICTING_APIS for match in matches
+    )
 
 
-def _by_versions(matches: list[Match], *, asked: bool) -> tuple[LibraryCandidate, ...]:
-    """Libraries that nothing speaks against, and whose marks were seen."""
-    by_library: dict[str, list[Match]] = {}
-    for match in matches:
-        if not match.against and match.telling and len(match.agreeing) >= ENOUGH_AGREEING:
-            by_library.setdefault(match.sender.library.id, []).append(match)
-    ranked = sorted(by_library.values(), key=lambda ms: -max(len(m.telling) for m in ms))
-    found = [_candidate(ms[0].sender.library, ms, LibraryEvidence.API_VERSIONS) for ms in ranked]
-    if not asked and any(ms[0].sender.library.uses_release_versions for ms in ranked):
-        held = (it for it in known_libraries().values() if not it.negotiates_when_pinned)
-        found += [
-            _candidate(it, [], LibraryEvidence.API_VERSIONS)
-            for it in held
-            if it.id not in by_library
+def _with_matching_versions(client: ObservedClient) -> list[LibraryCandidate]:
+    """Libraries without a conflicting API and with a distinctive one, most distinctive first."""
+    matches: dict[str, list[Match]] = {}
+    for match in client.matches:
+        enough = match.distinctive and len(match.matching) >= MIN_MATCHING_APIS
+        if enough and not match.conflicting:
+            matches.setdefault(match.sender.library.id, []).append(match)
+    ranked = sorted(
+        matches, key=lambda name: -max(len(match.distinctive) for match in matches[name])
+    )
+    libraries = known_libraries()
+    candidates = [
+        _candidate(libraries[name], matches[name], LibraryEvidence.API_VERSIONS) for name in ranked
+    ]
+    # Without ApiVersions, versions of an old release may also come from a library that is pinned
+    # to that release.
+    java = any(libraries[name].uses_release_versions for name in ranked)
+    if java and not client.sent_api_versions:
+        candidates += [
+            _candidate(library, [], LibraryEvidence.API_VERSIONS)
+            for library in libraries.values()
+            if not library.negotiates_when_pinned and library.id not in matches
         ]
-    return tuple(found)
+    return candidates
 
 
 def _candidate(
-    library: Library, matches: list[Match], clue: LibraryEvidence, version: Release | None = None
+    library: Library,
+    matches: list[Match],
+    evidence: LibraryEvidence,
+    version: Release | None = None,
 ) -> LibraryCandidate:
-    fitting = [match for match in matches if match.agreeing and not match.against]
-    evidence = (
-        (clue,)
-        if clue is LibraryEvidence.API_VERSIONS or not fitting
-        else (clue, LibraryEvidence.API_VERSIONS)
-    )
+    fitting = [match for match in matches if match.matching and not match.conflicting]
+    used = (LibraryEvidence.API_VERSIONS,) if fitting else ()
     return LibraryCandidate(
         library.id,
         version=version,
         engine=library.engine or library.id,
         engine_version=None if library.engine else version,
-        matching_versions=tuple(m.sender.version for m in fitting if m.sender.version),
-        evidence=evidence,
-        agreeing=tuple(sorted({key for match in fitting for key in match.agreeing})),
+        matching_versions=tuple(found.sender.version for found in fitting if found.sender.version),
+        evidence=tuple(dict.fromkeys((evidence, *used))),
+        matching_apis=tuple(sorted({key for match in fitting for key in match.matching})),
     )

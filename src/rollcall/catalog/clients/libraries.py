@@ -1,73 +1,85 @@
-"""Client libraries: the names they tell, how they write their version, what they send."""
+"""Client libraries: the software names they report, their version formats and what they send."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from rollcall.catalog.apis import Api, known_apis
-from rollcall.catalog.loader import Row, check_fields, complain, range_from, read_table
-from rollcall.catalog.ranges import Range, Ranges
+from rollcall.catalog.apis import Api, keys_by_name, known_apis
+from rollcall.catalog.loader import (
+    Row,
+    check_fields,
+    invalid_row,
+    parse_api,
+    parse_ranges,
+    read_table,
+)
+from rollcall.catalog.ranges import Ranges
 from rollcall.catalog.releases.release import Release, UnknownReleaseError
 
 FILE = "libraries.json"
-SAYS_NOTHING = frozenset({"", "unknown"})
+NOT_REPORTED = frozenset({"", "unknown"})
 
 
 @dataclass(frozen=True, slots=True)
 class SoftwareName:
-    """A software name, and the form of the version that comes with it (KIP-511)."""
+    """A software name that a library reports, and the format of its version (KIP-511)."""
 
     name: str
-    form: re.Pattern[str]
-    """Groups: version its own, engine that of the library below, application neither."""
-    since: str | None
+    version_pattern: re.Pattern[str]
+    """Groups: `version` of the library, `engine` version, or `application` (neither)."""
+    since: Release | None
+    """The first version of the library that reports the name."""
     placeholders: frozenset[str]
+    """Versions without a meaning, such as `dev`."""
 
-    def parts(self, version: str) -> Mapping[str, str]:
-        found = (
-            None if version in self.placeholders | SAYS_NOTHING else self.form.fullmatch(version)
-        )
-        return {k: v for k, v in found.groupdict().items() if v} if found else {}
+    def parse(self, version: str) -> Mapping[str, str]:
+        """The non-empty groups of a reported version."""
+        if version in self.placeholders | NOT_REPORTED:
+            return {}
+        found = self.version_pattern.fullmatch(version)
+        return {name: part for name, part in found.groupdict().items() if part} if found else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The versions that a library was seen to send, per API."""
+    """The API versions that one version of a library sends."""
 
-    version: str | None
+    version: Release | None
     apis: Mapping[int, frozenset[int]]
     starts_with: Mapping[int, int]
-    """Of APIs that it sends in several versions: the one that it always begins with."""
+    """The version it sends first, for an API that it sends in several versions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Minimum:
-    """The oldest version for brokers of 4.0, and how that is known."""
+    """The oldest version of a library that works with Kafka 4.0 brokers."""
 
     version: Release
     basis: str
+    """How it is known: `documented`, `source` code, `reported` or `observed`."""
     reference: str
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What versions below a number use, or want to see listed, for some work."""
+    """API versions that library versions below `below` use, or require to be listed."""
 
     below: Release | None
+    """None means all versions."""
     operation: str
     uses: Ranges
     requires_listed: Ranges
     basis: str
     reference: str
     only_with_sasl: bool = False
-    """Who uses no listener with SASL does not do that work."""
+    """Applies to clients of SASL listeners only."""
 
     def applies_to(self, version: Release | None, older_than: Release | None = None) -> bool:
-        """Of a version that is not known, it may be known what it is `before`."""
+        """Whether it applies to a version, or to an unknown version below `older_than`."""
         if self.below is None:
             return True
         if version is None:
@@ -81,29 +93,32 @@ class Library:
     title: str
     names: tuple[SoftwareName, ...] = ()
     client_ids: tuple[re.Pattern[str], ...] = ()
-    """What it calls itself by default; a group `version` where that is part of it."""
+    """Default client ids; the group `version` holds the library version where it is included."""
     engine: str | None = None
+    """The library it is built on, which decides the API versions."""
     negotiates: bool = True
+    """It uses the highest version that it and the broker have in common."""
     uses_release_versions: bool = False
-    caps: Mapping[int, int] | None = None
+    """It has the API versions of the Kafka release with its version number."""
+    caps: Mapping[int, int] = field(default_factory=dict)
+    """Maximum versions below those of the release."""
     pin: str | None = None
-    """The setting that holds its API versions down; a newer library does not lift it."""
+    """The setting that limits its API versions; upgrading the library does not lift it."""
     negotiates_when_pinned: bool = True
-    """Held down by it, it still asks a broker for its versions."""
+    """It sends ApiVersions although `pin` is set."""
     signatures: tuple[Signature, ...] = ()
     minimum: Minimum | None = None
-    needs: tuple[Requirement, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def reports_name_since(self) -> Release | None:
-        """The first version that tells its name; None for one that never does."""
-        since = [Release.parse(name.since) for name in self.names if name.since]
-        return min(since, default=None)
+        """The first version that reports its software name; None if no version does."""
+        return min((name.since for name in self.names if name.since), default=None)
 
 
 def parse_version(text: str | None) -> Release | None:
-    """A version with its leading numbers, however a library writes it; None for other text."""
+    """The version number in a library's version string; None if it has no leading number."""
     try:
         return Release.parse(text or "")
     except UnknownReleaseError:
@@ -116,47 +131,44 @@ def known_libraries() -> Mapping[str, Library]:
 
 
 def engine_of(library: Library) -> Library:
-    """The library that decides what is sent: itself, or the one that it is built on."""
+    """The library that decides the API versions: the engine if it has one, or itself."""
     return known_libraries()[library.engine] if library.engine else library
 
 
 @cache
 def software_names() -> Mapping[str, tuple[Library, SoftwareName]]:
-    """Every software name that a library is known to tell."""
+    """Every software name that a known library reports."""
     return {
-        told.name: (library, told)
+        software.name: (library, software)
         for library in known_libraries().values()
-        for told in library.names
+        for software in library.names
     }
 
 
 def build_libraries(rows: Sequence[Row], apis: Mapping[int, Api]) -> Mapping[str, Library]:
-    keys = {api.name: api.key for api in apis.values()}
-    built: dict[str, Library] = {}
-    names: dict[str, str] = {}
+    keys = keys_by_name(apis)
+    libraries: dict[str, Library] = {}
+    owners: dict[str, str] = {}
     for row in rows:
-        library = _Builder(str(row.get("library")), keys).library(row)
-        if library.id in built:
-            complain(FILE, f"row {library.id}", "is there twice", "keep one row per library")
-        for told in library.names:
-            if names.setdefault(told.name, library.id) != library.id:
-                complain(
-                    FILE,
-                    f"row {library.id}",
-                    f"tells the name {told.name}, as {names[told.name]} does",
-                    "a name belongs to one library",
-                )
-        built[library.id] = library
-    for library in built.values():
-        if library.engine is not None and library.engine not in built:
-            complain(
-                FILE, f"row {library.id}", f"its engine {library.engine} has no row", "add the row"
-            )
-    return built
+        library = _RowParser(str(row.get("library")), keys).library(row)
+        where = f"row {library.id}"
+        if library.id in libraries:
+            invalid_row(FILE, where, "duplicate library", "keep one row per library")
+        for software in library.names:
+            owner = owners.setdefault(software.name, library.id)
+            if owner != library.id:
+                problem = f"reports the name {software.name} of {owner}"
+                invalid_row(FILE, where, problem, "keep each name in one row")
+        libraries[library.id] = library
+    for library in libraries.values():
+        if library.engine is not None and library.engine not in libraries:
+            problem = f"its engine {library.engine} has no row"
+            invalid_row(FILE, f"row {library.id}", problem, "add a row for the engine")
+    return libraries
 
 
 @dataclass(frozen=True, slots=True)
-class _Builder:
+class _RowParser:
     id: str
     keys: Mapping[str, int]
 
@@ -165,99 +177,81 @@ class _Builder:
         return f"row {self.id}"
 
     def library(self, row: Row) -> Library:
+        optional = set(Library.__dataclass_fields__) - {"id"}
         check_fields(
             FILE,
             self.where,
             row,
-            needs={"library", "title", "names", "client_ids"},
-            may={
-                "engine",
-                "negotiates",
-                "uses_release_versions",
-                "caps",
-                "pin",
-                "negotiates_when_pinned",
-            }
-            | {"signatures", "minimum", "needs", "notes"},
+            required={"library", "title", "names", "client_ids"},
+            optional=optional,
         )
-        return Library(
-            id=self.id,
-            title=row["title"],
-            names=tuple(self.name(name) for name in row["names"]),
-            client_ids=tuple(self.pattern(it, "pattern") for it in row["client_ids"]),
-            engine=row.get("engine"),
-            negotiates=row.get("negotiates", True),
-            uses_release_versions=row.get("uses_release_versions", False),
-            caps={self.key(api): high for api, high in row.get("caps", {}).items()},
-            pin=row.get("pin"),
-            negotiates_when_pinned=row.get("negotiates_when_pinned", True),
-            signatures=tuple(self.signature(it) for it in row.get("signatures", [])),
-            minimum=self.minimum(row.get("minimum")),
-            needs=tuple(self.need(need) for need in row.get("needs", [])),
-            notes=tuple(row.get("notes", [])),
-        )
+        parsed: dict[str, Any] = {
+            "names": tuple(self.name(name) for name in row["names"]),
+            "client_ids": tuple(self.pattern(item, "pattern") for item in row["client_ids"]),
+            "caps": {self.key(api): high for api, high in row.get("caps", {}).items()},
+            "signatures": tuple(self.signature(item) for item in row.get("signatures", [])),
+            "minimum": self.minimum(row["minimum"]) if "minimum" in row else None,
+            "requirements": tuple(self.requirement(item) for item in row.get("requirements", [])),
+            "notes": tuple(row.get("notes", [])),
+        }
+        plain = {name: row[name] for name in row.keys() - parsed.keys() - {"library"}}
+        return Library(id=self.id, **plain, **parsed)
 
     def name(self, row: Row) -> SoftwareName:
-        form = self.pattern(row, "form")
-        if unknown := form.groupindex.keys() - {"version", "engine", "application"}:
-            complain(FILE, self.where, f"the form has the group {min(unknown)}", "see about")
-        return SoftwareName(row["name"], form, row["since"], frozenset(row.get("placeholders", [])))
+        pattern = self.pattern(row, "version_pattern")
+        if unknown := pattern.groupindex.keys() - {"version", "engine", "application"}:
+            problem = f"version_pattern has the unknown group {min(unknown)}"
+            invalid_row(FILE, self.where, problem, "use version, engine or application")
+        since = Release.parse(row["since"]) if row["since"] else None
+        return SoftwareName(row["name"], pattern, since, frozenset(row.get("placeholders", [])))
 
     def pattern(self, row: Row, field: str) -> re.Pattern[str]:
         try:
             pattern = re.compile(row[field])
         except re.error as error:
-            complain(FILE, self.where, f"{row[field]!r}: {error}", "mend the expression")
+            invalid_row(FILE, self.where, f"{row[field]!r}: {error}", "correct the expression")
         if not pattern.fullmatch(row["example"]):
-            complain(
-                FILE, self.where, f"{row[field]!r} does not fit {row['example']!r}", "correct one"
-            )
+            problem = f"{row[field]!r} does not match {row['example']!r}"
+            invalid_row(FILE, self.where, problem, "correct the pattern or the example")
         return pattern
 
     def signature(self, row: Row) -> Signature:
         if not row["apis"]:
-            complain(FILE, self.where, "a signature is empty", "give the versions it sends")
-        versions = {self.key(api): frozenset(sent) for api, sent in row["apis"].items()}
+            invalid_row(FILE, self.where, "a signature is empty", "add the versions it sends")
+        apis = {self.key(api): frozenset(sent) for api, sent in row["apis"].items()}
         first = {self.key(api): version for api, version in row.get("starts_with", {}).items()}
         for key, version in first.items():
-            if version not in versions.get(key, ()):
-                complain(FILE, self.where, f"starts with {version} of key {key}", "add it to apis")
-        return Signature(row["version"], versions, first)
+            if version not in apis.get(key, ()):
+                problem = f"starts with version {version} of key {key}"
+                invalid_row(FILE, self.where, problem, "add the version to apis")
+        version = Release.parse(row["version"]) if row["version"] else None
+        return Signature(version, apis, first)
 
-    def minimum(self, row: Row | None) -> Minimum | None:
-        if row is None:
-            return None
+    def minimum(self, row: Row) -> Minimum:
         return Minimum(Release.parse(row["version"]), row["basis"], row["reference"])
 
-    def need(self, row: Row) -> Requirement:
+    def requirement(self, row: Row) -> Requirement:
         check_fields(
             FILE,
             self.where,
             row,
-            needs={"below", "operation", "basis", "reference"},
-            may={"uses", "requires_listed", "only_with_sasl"},
+            required={"below", "operation", "basis", "reference"},
+            optional={"uses", "requires_listed", "only_with_sasl"},
         )
         if not row.keys() & {"uses", "requires_listed"}:
-            complain(
-                FILE,
-                self.where,
-                f"{row['operation']}: needs nothing",
-                "give uses or requires_listed",
-            )
+            problem = f"{row['operation']}: requires nothing"
+            invalid_row(FILE, self.where, problem, "add uses or requires_listed")
         return Requirement(
             below=Release.parse(row["below"]) if row["below"] else None,
             operation=row["operation"],
-            uses=self.ranges(row.get("uses", {})),
-            requires_listed=self.ranges(row.get("requires_listed", {})),
+            uses=parse_ranges(FILE, self.where, row.get("uses", {}), self.keys),
+            requires_listed=parse_ranges(
+                FILE, self.where, row.get("requires_listed", {}), self.keys
+            ),
             basis=row["basis"],
             reference=row["reference"],
             only_with_sasl=row.get("only_with_sasl", False),
         )
 
-    def ranges(self, row: Mapping[str, Any]) -> Mapping[int, Range]:
-        return {self.key(api): range_from(FILE, self.where, api, pair) for api, pair in row.items()}
-
     def key(self, api: str) -> int:
-        if api not in self.keys:
-            complain(FILE, self.where, f"there is no API {api}", "use a name of apis.json")
-        return self.keys[api]
+        return parse_api(FILE, self.where, api, self.keys)

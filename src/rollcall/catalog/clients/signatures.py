@@ -1,9 +1,9 @@
-"""Which libraries could have sent these API versions.
+"""Compare the API versions of a client with the signatures of known libraries.
 
-A library that asks with ApiVersions uses the highest version that both sides have. So a version
-that is the broker's own maximum says little, as everybody newer ends there; a version below
-it is a mark. The versions of ApiVersions itself are the best mark: a client asks with its
-highest first, and a broker logs that also when it does not know it.
+A library that negotiates uses the highest version that it and the broker have in common. A version
+equal to the broker's maximum therefore says little: every newer library uses it. A lower version
+is distinctive. Most distinctive is the version of ApiVersions itself: a client sends its own
+maximum first, and the broker logs it even if it does not support it.
 """
 
 from __future__ import annotations
@@ -19,78 +19,89 @@ from rollcall.catalog.releases.release import Release
 from rollcall.catalog.releases.release_lines import known_release_lines
 
 API_VERSIONS = 18
-NAMES_FROM = 3
-"""The version of ApiVersions that tells a name (KIP-511)."""
-ASKS_SINCE = Release((0, 10, 2))
-"""The first Java client that asks a broker for its versions; older ones just send their own."""
+NAME_SINCE = 3
+"""The first ApiVersions version with a software name (KIP-511)."""
+JAVA_NEGOTIATES_SINCE = Release((0, 10, 2))
+"""The first Java client that sends ApiVersions; older ones send their own versions unasked."""
 
-Seen = Mapping[int, frozenset[int]]
+UsedVersions = Mapping[int, frozenset[int]]
+"""API key to the versions that a client used."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sender:
-    """A library at one version, and what it sends."""
+class LibraryVersion:
+    """One version of a library, and the API versions it sends."""
 
     library: Library
-    version: str | None
-    apis: Mapping[int, frozenset[int]]
+    version: Release | None
+    apis: UsedVersions
     negotiates: bool
-    tells: bool
-    """It names itself to a broker that can hear it."""
+    reports_name: bool
+    """It reports its software name to a broker that supports KIP-511."""
     starts_with: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    sender: Sender
-    agreeing: frozenset[int]
-    """APIs in which it would have sent just that."""
-    telling: frozenset[int]
-    """Those of them in which not everybody would."""
-    against: frozenset[int]
+    """How the versions of a client compare with one library version, by API key."""
+
+    sender: LibraryVersion
+    matching: frozenset[int]
+    distinctive: frozenset[int]
+    """The matching keys in which other libraries would send another version."""
+    conflicting: frozenset[int]
 
 
 @cache
-def senders() -> tuple[Sender, ...]:
-    return tuple(sender for library in known_libraries().values() for sender in _senders(library))
-
-
-def compare(sender: Sender, seen: Seen, broker: Ranges | None) -> Match:
-    """What speaks for a sender and what against it, in the APIs that both know."""
-    agreeing, telling, against = set(), set(), set()
-    for key in seen.keys() & sender.apis.keys():
-        if not seen[key] <= _expected(sender, key, seen[key], broker):
-            against.add(key)
-            continue
-        agreeing.add(key)
-        if key == API_VERSIONS or broker is None or _below(seen[key], key, broker):
-            telling.add(key)
-    if API_VERSIONS in seen:  # its start was seen
-        against.update(_missing(sender, seen, broker))
-        if API_VERSIONS not in sender.apis and sender.apis:
-            against.add(API_VERSIONS)
-    return Match(
-        sender, frozenset(agreeing - against), frozenset(telling - against), frozenset(against)
+def library_versions() -> tuple[LibraryVersion, ...]:
+    """Every library version with a known signature."""
+    return tuple(
+        version for library in known_libraries().values() for version in _versions_of(library)
     )
 
 
-def _missing(sender: Sender, seen: Seen, broker: Ranges | None) -> Iterator[int]:
-    """APIs in which the version that it begins with was not seen."""
+def compare(sender: LibraryVersion, used: UsedVersions, broker: Ranges | None) -> Match:
+    """Compare the APIs that both the client and the library version use."""
+    matching, distinctive, conflicting = set(), set(), set()
+    for key in used.keys() & sender.apis.keys():
+        if not used[key] <= _expected(sender, key, used[key], broker):
+            conflicting.add(key)
+            continue
+        matching.add(key)
+        if key == API_VERSIONS or broker is None or _below_maximum(used[key], key, broker):
+            distinctive.add(key)
+    if API_VERSIONS in used:  # the log covers the start of the connection
+        conflicting.update(_missing_first_versions(sender, used, broker))
+        if API_VERSIONS not in sender.apis and sender.apis:
+            conflicting.add(API_VERSIONS)
+    return Match(
+        sender,
+        frozenset(matching - conflicting),
+        frozenset(distinctive - conflicting),
+        frozenset(conflicting),
+    )
+
+
+def _missing_first_versions(
+    sender: LibraryVersion, used: UsedVersions, broker: Ranges | None
+) -> Iterator[int]:
+    """APIs in which the client did not use the version that the library sends first."""
     for key, version in sender.starts_with.items():
-        high = broker[key].high if broker and key in broker else version
-        if key in seen and min(version, high) not in seen[key]:
+        maximum = broker[key].high if broker and key in broker else version
+        if key in used and min(version, maximum) not in used[key]:
             yield key
 
 
-def _below(versions: frozenset[int], key: int, broker: Ranges) -> bool:
+def _below_maximum(versions: frozenset[int], key: int, broker: Ranges) -> bool:
     return key not in broker or max(versions) < broker[key].high
 
 
 def _expected(
-    sender: Sender, key: int, versions: frozenset[int], broker: Ranges | None
+    sender: LibraryVersion, key: int, versions: frozenset[int], broker: Ranges | None
 ) -> frozenset[int]:
+    """The versions of an API that the library version may send to these brokers."""
     own = sender.apis[key]
-    if key == API_VERSIONS:  # it asks with one of its own first, whatever comes after
+    if key == API_VERSIONS:  # it sends its own maximum first and may fall back to any other
         return versions if max(versions) in own else frozenset()
     if not sender.negotiates:
         return own
@@ -98,46 +109,48 @@ def _expected(
         return frozenset(range(max(own))) | own
     if key not in broker:
         return frozenset()
-    # `broker` is what all brokers have: one that is upgraded already may have agreed on more
-    return frozenset(v for high in own for v in range(min(high, broker[key].high), high + 1))
+    # `broker` is common to all brokers; one that is already upgraded may support more
+    return frozenset(
+        version for maximum in own for version in range(min(maximum, broker[key].high), maximum + 1)
+    )
 
 
-def _senders(library: Library) -> Iterator[Sender]:
+def _versions_of(library: Library) -> Iterator[LibraryVersion]:
     if library.uses_release_versions:
-        yield from _releases(library)
+        yield from _java_versions(library)
     for signature in library.signatures:
-        yield Sender(
+        yield LibraryVersion(
             library,
             signature.version,
             signature.apis,
             negotiates=library.negotiates,
-            tells=_tells(library, signature),
+            reports_name=_reports_name(library, signature),
             starts_with=signature.starts_with,
         )
 
 
-def _tells(library: Library, signature: Signature) -> bool:
+def _reports_name(library: Library, signature: Signature) -> bool:
     since = library.reports_name_since
     if since is None or signature.version is None:
         return False
-    asks = max(signature.apis.get(API_VERSIONS, frozenset({0})))
-    return asks >= NAMES_FROM and Release.parse(signature.version) >= since
+    maximum = max(signature.apis.get(API_VERSIONS, frozenset({0})))
+    return maximum >= NAME_SINCE and signature.version >= since
 
 
-def _releases(library: Library) -> Iterator[Sender]:
-    """The Java clients share their versions with the brokers of the same release."""
-    since, caps = library.reports_name_since, library.caps or {}
+def _java_versions(library: Library) -> Iterator[LibraryVersion]:
+    """The Java clients, which have the API versions of the brokers of their release."""
+    since = library.reports_name_since
     for line in known_release_lines():
-        asks = line.release >= ASKS_SINCE
-        highest = {
-            key: min(range_.high, caps.get(key, range_.high))
-            for key, range_ in line.listings[-1].listed[line.main].items()
-            if not known_apis()[key].inter_broker and (asks or key != API_VERSIONS)
+        negotiates = line.release >= JAVA_NEGOTIATES_SINCE
+        maximums = {
+            key: min(range_.high, library.caps.get(key, range_.high))
+            for key, range_ in line.ranges[line.default_mode].items()
+            if not known_apis()[key].inter_broker and (negotiates or key != API_VERSIONS)
         }
-        yield Sender(
+        yield LibraryVersion(
             library,
-            line.name,
-            {key: frozenset({high}) for key, high in highest.items()},
-            negotiates=asks,
-            tells=since is not None and line.release >= Release(since.parts[:2]),
+            line.release,
+            {key: frozenset({maximum}) for key, maximum in maximums.items()},
+            negotiates=negotiates,
+            reports_name=since is not None and line.release >= Release(since.parts[:2]),
         )

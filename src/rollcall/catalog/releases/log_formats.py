@@ -1,4 +1,7 @@
-"""Which release writes which form of the request log: a floor for a broker that told no more."""
+"""Formats of Kafka's request log, by the release that introduced them.
+
+The format of a log line gives a minimum release for a broker whose release is not known.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from rollcall.catalog.loader import CatalogError, Row, check_fields, complain, read_table
+from rollcall.catalog.loader import CatalogError, Row, check_fields, invalid_row, read_table
 from rollcall.catalog.releases.api_ranges import release_line
 from rollcall.catalog.releases.release import Release
 from rollcall.catalog.releases.release_lines import known_release_lines
@@ -20,46 +23,47 @@ class LogFormat:
     since: Release
     """The oldest release that writes it."""
     kind: str
+    """`text` or `json`."""
     level: str
-    """The lowest level at which any request is written."""
+    """The least verbose log level that writes any request."""
     has_client_software: bool
+    """Lines include the client's software name and version (KIP-511)."""
+
+
+def log_format(letter: str) -> LogFormat:
+    if letter not in known_log_formats():
+        raise CatalogError(
+            f"there is no request log format {letter!r}",
+            hint=f"use one of {', '.join(known_log_formats())}",
+        )
+    return known_log_formats()[letter]
+
+
+def log_format_of(release: str | Release) -> LogFormat:
+    """The format that brokers of a release write; a line means its newest patch release."""
+    patch = release_line(release).patch(Release.of(release))
+    return [form for form in known_log_formats().values() if form.since <= patch][-1]
 
 
 @cache
 def known_log_formats() -> Mapping[str, LogFormat]:
+    """Every request log format by its letter, oldest first."""
     patches = [patch for line in known_release_lines() for patch in line.patches]
     return build_log_formats(read_table(FILE)["formats"], patches)
 
 
-def log_format(form: str) -> LogFormat:
-    if form not in known_log_formats():
-        raise CatalogError(
-            f"there is no form {form!r} of the request log",
-            hint=f"the forms are {', '.join(known_log_formats())}",
-        )
-    return known_log_formats()[form]
-
-
-def log_format_of(release: str | Release) -> LogFormat:
-    """The form that brokers of a release write; a bare line means its newest patch."""
-    line = release_line(release)
-    wanted = release if isinstance(release, Release) else Release.parse(release)
-    patch = max(line.patches) if wanted.parts == line.release.parts else Release(wanted.parts)
-    return [form for form in known_log_formats().values() if form.since <= patch][-1]
-
-
 def build_log_formats(rows: Sequence[Row], patches: Sequence[Release]) -> Mapping[str, LogFormat]:
-    built: dict[str, LogFormat] = {}
+    formats: dict[str, LogFormat] = {}
     for row in rows:
         where = f"row {row.get('letter')}"
         fields = {"letter", "since", "kind", "level", "has_client_software"}
-        check_fields(FILE, where, row, needs=fields, may=set())
-        form = LogFormat(**{**row, "since": Release.parse(row["since"])})
-        if form.since not in patches:
-            complain(FILE, where, f"{form.since} is no patch release", "name the first one")
-        if form.letter in built or any(form.since <= other.since for other in built.values()):
-            complain(FILE, where, "comes too late or twice", "keep the forms in order")
-        built[form.letter] = form
-    if not built or next(iter(built.values())).since != min(patches):
-        complain(FILE, "row 1", f"nothing covers {min(patches)}", "begin with the oldest release")
-    return built
+        check_fields(FILE, where, row, required=fields)
+        new = LogFormat(**{**row, "since": Release.parse(row["since"])})
+        if new.since not in patches:
+            invalid_row(FILE, where, f"{new.since} is not a patch release", "name the first one")
+        if new.letter in formats or any(new.since <= old.since for old in formats.values()):
+            invalid_row(FILE, where, "is a duplicate or out of order", "sort the rows by release")
+        formats[new.letter] = new
+    if not formats or next(iter(formats.values())).since != min(patches):
+        invalid_row(FILE, "row 1", f"does not cover {min(patches)}", "start at the oldest release")
+    return formats

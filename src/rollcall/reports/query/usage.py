@@ -216,5 +216,5 @@ def _application(raw: bool) -> str:
     """The rules of the catalog as one expression, for each client id once."""
     found = "client_id"
     for rule in () if raw else application_rules():
-        found = f"regexp_replace({found}, {text(rule.find)}, {text(rule.put)}, 'g')"
+        found = f"regexp_replace({found}, {text(rule.pattern)}, {text(rule.replacement)}, 'g')"
     return found
