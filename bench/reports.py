@@ -11,7 +11,7 @@ from pathlib import Path
 from bench.report_tables import Size, make_report_tables
 from bench.rows import Row, below, timing
 
-REPORTS = (("clients",), ("impact", "--target", "4.0.0"), ("restarts",), ("trouble",))
+REPORTS = (("clients",), ("impact", "--target", "4.0.0"), ("restarts",), ("problems",))
 BAR_MS = 1000
 START = "its own start"
 

@@ -6,18 +6,17 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from rollcall.loggen import GenerateSettings, generate_logs
-from rollcall.reports import trouble
-from rollcall.reports.complaints import Kind
+from rollcall.reports import ProblemKind, problems
 from tests.pipeline.running import make_old, read
 
 LINES = 50_000
 KINDS = {
-    "reconnect storm": {Kind.RECONNECTS},
+    "reconnect storm": {ProblemKind.RECONNECTS},
     # a client that closes after one request reconnects for the next one
-    "single-request connections": {Kind.ASKS_ONCE, Kind.RECONNECTS},
-    "Metadata flood": {Kind.METADATA_FLOOD},
-    "ApiVersions flood": {Kind.API_VERSIONS_FLOOD},
-    "errors and throttling": {Kind.ERRORS, Kind.THROTTLED},
+    "single-request connections": {ProblemKind.SINGLE_REQUESTS, ProblemKind.RECONNECTS},
+    "Metadata flood": {ProblemKind.METADATA_FLOOD},
+    "ApiVersions flood": {ProblemKind.API_VERSIONS_FLOOD},
+    "errors and throttling": {ProblemKind.ERRORS, ProblemKind.THROTTLED},
 }
 
 
@@ -37,5 +36,5 @@ def test_report_finds_the_misbehaving_clients_and_no_others(
         for client_id, behaviour in behaviours.items()
         for kind in KINDS[behaviour]
     }
-    found = trouble(tables).complaints
+    found = problems(tables).problems
     assert {(problem.client.application, problem.kind) for problem in found} == expected

@@ -33,7 +33,7 @@ class Browser:
     commands: int
     answers: int
     requested: list[str] = field(default_factory=list)
-    complaints: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
     """Errors of scripts, and what the page's own policy stopped."""
     session: str | None = None
     _number: int = 0
@@ -64,7 +64,7 @@ class Browser:
         self.call("Page.navigate", url=page.as_uri())
         deadline = time.monotonic() + PATIENCE
         while not self.run("document.body !== null && document.body.dataset.ready === 'yes'"):
-            assert time.monotonic() < deadline, f"the page is not ready: {self.complaints}"
+            assert time.monotonic() < deadline, f"the page is not ready: {self.problems}"
             time.sleep(0.05)
 
     def _next(self) -> dict[str, Any]:
@@ -79,9 +79,9 @@ class Browser:
             case "Network.requestWillBeSent", {"request": {"url": url}}:
                 self.requested.append(url)
             case "Log.entryAdded", {"entry": {"text": text}}:
-                self.complaints.append(text)
+                self.problems.append(text)
             case "Runtime.exceptionThrown", {"exceptionDetails": details}:
-                self.complaints.append(str(details))
+                self.problems.append(str(details))
 
 
 @contextmanager

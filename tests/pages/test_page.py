@@ -150,7 +150,7 @@ def test_a_click_on_a_client_shows_evidence_and_remedy(browser: Browser) -> None
     assert browser.run("document.querySelector('tr.detail')") is None
 
 
-@pytest.mark.parametrize("command", ["clients", "restarts", "trouble"])
+@pytest.mark.parametrize("command", ["clients", "restarts", "problems"])
 def test_every_report_is_a_page_too(command: str, tmp_path: Path) -> None:
     tables, page = made().write(tmp_path / "tables"), tmp_path / "page.html"
     result = CliRunner().invoke(

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from rollcall.catalog import Provenance
-from rollcall.reports import Client, Clients, Question, clients
-from rollcall.reports.timeline import versions_over_time
+from rollcall.catalog import Source
+from rollcall.reports import Client, Clients, Filters, clients
+from rollcall.reports.timeline import version_timeline
 from tests.reports.making import Made, hour
 
 JAVA = "apache-kafka-java 3.9.0"
 
 
 def listed(folder: Path, made: Made, **asked: object) -> Clients:
-    return clients(made.write(folder / "tables"), question=Question(**asked))  # type: ignore[arg-type]
+    return clients(made.write(folder / "tables"), filters=Filters(**asked))  # type: ignore[arg-type]
 
 
 def only(report: Clients) -> Client:
@@ -164,7 +164,7 @@ def test_k07_who_never_tells_is_inferred_or_cannot_be_told(
     report = listed(tmp_path, made)
     found = only(report)
     assert (found.software, found.library) == (None, library)
-    assert report.basis.unidentified_share == (0.0 if library else 1.0)
+    assert report.coverage.unidentified_share == (0.0 if library else 1.0)
 
 
 def test_a_client_without_principal_or_client_id_is_one_too(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_versions_over_time_count_applications_day_by_day(tmp_path: Path) -> Non
     made.use("Fetch", 11, "librdkafka 2.4.1", days=[1, 2]).use(
         "Fetch", 3, principal="User:b", days=[2]
     )
-    found = versions_over_time(made.write(tmp_path / "tables"))
+    found = version_timeline(made.write(tmp_path / "tables"))
     assert found.days == (hour(0), hour(1), hour(2))
     assert found.series == {
         "librdkafka 2.3": (1, 1, 0),
@@ -201,15 +201,15 @@ def test_versions_over_time_count_applications_day_by_day(tmp_path: Path) -> Non
 
 def test_empty_tables_have_nobody_in_them(tmp_path: Path) -> None:
     report = listed(tmp_path, Made())
-    assert (report.clients, report.basis.first) == ((), None)
-    assert versions_over_time(tmp_path / "tables").series == {}
+    assert (report.clients, report.coverage.first) == ((), None)
+    assert version_timeline(tmp_path / "tables").series == {}
 
 
 def test_what_nobody_identified_is_a_share_of_what_is_listed(tmp_path: Path) -> None:
     made = Made().use("Fetch", 11, "librdkafka 2.4.0", requests=90)
     folder = made.use("Fetch", 3, principal="User:x").write(tmp_path / "tables")
-    assert clients(folder).basis.unidentified_share == 0.1
-    asked = clients(folder, question=Question(principal="User:x")).basis
+    assert clients(folder).coverage.unidentified_share == 0.1
+    asked = clients(folder, filters=Filters(principal="User:x")).coverage
     assert (asked.unidentified_share, asked.listed_requests) == (1, 140)
 
 

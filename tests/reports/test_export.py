@@ -7,24 +7,24 @@ from typing import Any
 
 import pytest
 
-from rollcall.reports import clients, impact, restarts, shapes, trouble
-from rollcall.reports.export import flat_broker, flat_client, flat_complaint, flat_impact
+from rollcall.reports import clients, impact, restarts, shapes
+from rollcall.reports.export import broker_row, client_row, impact_row, problem_row
 from tests.reports.making import Made, hour
 
 
 def asked(folder: Path) -> dict[str, tuple[Any, list[dict[str, Any]], shapes.Shape]]:
     """Each report, its plain rows, and their shape."""
     impacts, seen = impact(folder, "4.0.0"), clients(folder)
-    started, complained = restarts(folder), trouble(folder)
+    started, complained = restarts(folder), problems(folder)
     return {
-        "impact": (impacts, [*map(flat_impact, impacts.clients)], shapes.IMPACT),
-        "clients": (seen, [*map(flat_client, seen.clients)], shapes.CLIENT),
-        "restarts": (started, [*map(flat_broker, started.brokers)], shapes.BROKER),
-        "trouble": (complained, [*map(flat_complaint, complained.complaints)], shapes.COMPLAINT),
+        "impact": (impacts, [*map(impact_row, impacts.clients)], shapes.IMPACT),
+        "clients": (seen, [*map(client_row, seen.clients)], shapes.CLIENT),
+        "restarts": (started, [*map(broker_row, started.brokers)], shapes.BROKER),
+        "problems": (complained, [*map(problem_row, complained.problems)], shapes.PROBLEM),
     }
 
 
-@pytest.mark.parametrize("report", ["impact", "clients", "restarts", "trouble"])
+@pytest.mark.parametrize("report", ["impact", "clients", "restarts", "problems"])
 def test_rows_have_the_columns_and_types_of_their_shape(tmp_path: Path, report: str) -> None:
     made = Made().told("3.9.0").use("Fetch", 3, "sarama v1.30.0").use("Fetch", 3, client_id="x")
     made.use("Fetch", 13, "librdkafka 2.4.0", listener="SASL_SSL", client_id="y", requests=9000)

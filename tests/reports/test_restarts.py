@@ -9,16 +9,15 @@ from typing import Any
 
 import pytest
 
-from rollcall.reports import Question, Restarts, restarts
-from rollcall.reports.restarts import judge_restarts
-from rollcall.reports.starts import Seen
+from rollcall.reports import Filters, Restarts, restarts
+from rollcall.reports.restarts import BrokerObservation, judge_restarts
 from tests.reports.making import Made, hour
 
 MINUTE = 1 / 24 / 60
 
 
 def told(folder: Path, made: Made, **asked: object) -> Restarts:
-    return restarts(made.write(folder / "tables"), question=Question(**asked))  # type: ignore[arg-type]
+    return restarts(made.write(folder / "tables"), filters=Filters(**asked))  # type: ignore[arg-type]
 
 
 def test_a_broker_that_started_again_has_restarted_once(tmp_path: Path) -> None:
@@ -164,7 +163,7 @@ def test_hours_in_which_nothing_changed_are_as_good_as_one(tmp_path: Path, seed:
                 )
                 hours.setdefault(key, []).append(at)
     seen = [
-        Seen("prod", node, host, 9092, failure, start, min(times), max(times))
+        BrokerObservation("prod", node, host, 9092, failure, start, min(times), max(times))
         for (node, host, failure, start, *_), times in hours.items()
     ]
     assert restarts(made.write(tmp_path / "tables")) == judge_restarts(seen)

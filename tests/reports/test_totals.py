@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rollcall.reports import Question, clients, impact, trouble
-from rollcall.reports.timeline import versions_over_time
+from rollcall.reports import Filters, clients, impact
+from rollcall.reports.timeline import version_timeline
 from tests.reports.making import DAY0, Made, hour
 
 JAVA = "apache-kafka-java 3.9.0"
@@ -31,26 +31,26 @@ def fleet() -> Made:
 
 
 WINDOWS = {
-    "all": Question(),
-    "since a day": Question(since=hour(33)),
-    "since within a day": Question(since=hour(31) + timedelta(hours=3, minutes=30)),
-    "until": Question(until=hour(61)),
-    "one month": Question(since=hour(31), until=hour(61)),
-    "within a month": Question(since=hour(40), until=hour(45)),
-    "from month to month": Question(since=DAY0, until=datetime(2026, 12, 1)),  # noqa: DTZ001
-    "one cluster": Question(cluster="prod"),
-    "one principal": Question(principal="User:s*", since=hour(18)),
+    "all": Filters(),
+    "since a day": Filters(since=hour(33)),
+    "since within a day": Filters(since=hour(31) + timedelta(hours=3, minutes=30)),
+    "until": Filters(until=hour(61)),
+    "one month": Filters(since=hour(31), until=hour(61)),
+    "within a month": Filters(since=hour(40), until=hour(45)),
+    "from month to month": Filters(since=DAY0, until=datetime(2026, 12, 1)),  # noqa: DTZ001
+    "one cluster": Filters(cluster="prod"),
+    "one principal": Filters(principal="User:s*", since=hour(18)),
 }
 
 
 @pytest.mark.parametrize("asked", WINDOWS.values(), ids=WINDOWS)
-def test_every_answer_is_the_same_with_totals(tmp_path: Path, asked: Question) -> None:
+def test_every_answer_is_the_same_with_totals(tmp_path: Path, asked: Filters) -> None:
     plain = fleet().write(tmp_path / "plain")
     added = fleet().write(tmp_path / "added", totals=True)
-    assert clients(added, question=asked) == clients(plain, question=asked)
-    assert impact(added, "4.0.0", question=asked) == impact(plain, "4.0.0", question=asked)
-    assert trouble(added, question=asked) == trouble(plain, question=asked)
-    assert versions_over_time(added, question=asked) == versions_over_time(plain, question=asked)
+    assert clients(added, filters=asked) == clients(plain, filters=asked)
+    assert impact(added, "4.0.0", filters=asked) == impact(plain, "4.0.0", filters=asked)
+    assert problems(added, filters=asked) == problems(plain, filters=asked)
+    assert version_timeline(added, filters=asked) == version_timeline(plain, filters=asked)
 
 
 def test_they_are_what_is_read(tmp_path: Path) -> None:
@@ -72,5 +72,5 @@ def test_parts_with_and_without_them_are_added_up(tmp_path: Path) -> None:
 def test_a_window_longer_than_the_bits_shares_them_in_the_same_way(tmp_path: Path) -> None:
     made = Made().told("3.9.0").use("Fetch", 3, days=[0]).use("Fetch", 11, days=range(100, 400, 3))
     plain, added = made.write(tmp_path / "plain"), made.write(tmp_path / "added", totals=True)
-    assert versions_over_time(added) == versions_over_time(plain)
+    assert version_timeline(added) == version_timeline(plain)
     assert impact(added, "4.0.0") == impact(plain, "4.0.0")

@@ -1,17 +1,17 @@
 "use strict";
-// Text from logs is only ever put on the page with textContent: markup in a client id is text.
+// Text from logs is untrusted: it is added with textContent only.
 const data = JSON.parse(document.getElementById("data").textContent);
 const main = document.getElementById("page");
-const SHOWN = 50;
-const LOOKS = new Map([["breaks", "breaks"], ["at risk", "risk"], ["unknown", "risk"], ["safe", "safe"]]);
-const WORST_FIRST = [...LOOKS.keys()];
+const ROWS_SHOWN = 50;
+const VERDICT_CLASSES = new Map([["breaks", "breaks"], ["at risk", "risk"], ["unknown", "risk"], ["safe", "safe"]]);
+const WORST_FIRST = [...VERDICT_CLASSES.keys()];
 
 function add(parent, tag, text, className) {
-  const made = document.createElement(tag);
-  if (text !== undefined && text !== null) made.textContent = text;
-  if (className) made.className = className;
-  parent.append(made);
-  return made;
+  const element = document.createElement(tag);
+  if (text !== undefined && text !== null) element.textContent = text;
+  if (className) element.className = className;
+  parent.append(element);
+  return element;
 }
 
 function compare(a, b) {
@@ -21,22 +21,22 @@ function compare(a, b) {
 }
 
 function showTable(columns, rows, details) {
-  const entries = rows.map((cells, place) => ({
+  const entries = rows.map((cells, index) => ({
     cells,
-    lines: details[place],
-    text: [...cells, ...(details[place] ?? [])].join("\n").toLowerCase(),
+    lines: details[index],
+    text: [...cells, ...(details[index] ?? [])].join("\n").toLowerCase(),
   }));
-  let sorting = null, shown = SHOWN, found = entries;
+  let sorting = null, shown = ROWS_SHOWN, found = entries;
   const tools = add(main, "div", null, "tools");
   const search = add(tools, "input");
   search.type = "search";
-  search.placeholder = "filter: words, all of which must occur";
-  search.setAttribute("aria-label", "filter the table");
+  search.placeholder = "Filter rows by words";
+  search.setAttribute("aria-label", "Filter rows by words");
   const count = add(tools, "span");
   const table = add(add(main, "div", null, "scroll"), "table");
   const heads = add(add(table, "thead"), "tr");
   const body = add(table, "tbody");
-  const more = add(main, "button", "show more");
+  const more = add(main, "button", "Show more");
   const verdict = columns.indexOf("verdict");
   const toSort = (cell, column) => (column === verdict ? WORST_FIRST.indexOf(cell) : cell);
 
@@ -46,7 +46,7 @@ function showTable(columns, rows, details) {
     const sort = () => {
       const down = sorting?.column === column && !sorting.down;
       sorting = { column, down };
-      for (const each of heads.children) each.removeAttribute("aria-sort");
+      for (const other of heads.children) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       draw();
     };
@@ -59,7 +59,7 @@ function showTable(columns, rows, details) {
     entry.cells.forEach((cell, column) => {
       const number = typeof cell === "number";
       const text = number ? cell.toLocaleString("en") : cell;
-      add(row, "td", text, number ? "number" : column === verdict ? LOOKS.get(cell) : "");
+      add(row, "td", text, number ? "number" : column === verdict ? VERDICT_CLASSES.get(cell) : "");
     });
     if (!entry.lines?.length) return;
     row.className = "opens";
@@ -87,14 +87,21 @@ function showTable(columns, rows, details) {
     more.hidden = found.length <= shown;
   }
 
-  search.addEventListener("input", () => { shown = SHOWN; draw(); });
-  more.addEventListener("click", () => { shown += 5 * SHOWN; draw(); });
+  search.addEventListener("input", () => { shown = ROWS_SHOWN; draw(); });
+  more.addEventListener("click", () => { shown += 5 * ROWS_SHOWN; draw(); });
   draw();
+}
+
+function showWarnings(warnings) {
+  if (!warnings.length) return;
+  add(main, "h2", "Warnings");
+  const list = add(main, "ul", null, "warnings");
+  for (const warning of warnings) add(list, "li", warning);
 }
 
 const COLOURS = ["#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#bcbd22", "#17becf", "#3f51b5", "#009688", "#9e9e9e"];
 
-// A chart is drawn once: what it says must be read on white, on black and on paper.
+// Charts are drawn once: these colours are readable on white, on black and on paper.
 Chart.defaults.color = "#808080";
 Chart.defaults.borderColor = "#8884";
 
@@ -105,20 +112,20 @@ function canvas(title, height) {
   return add(frame, "canvas");
 }
 
-function showVersions({ days, series }) {
+function showTimeline({ days, series }) {
   if (!days.length) return;
-  new Chart(canvas("Library versions over time"), {
+  new Chart(canvas("Library versions per day"), {
     type: days.length > 1 ? "line" : "bar",
     data: {
       labels: days,
-      datasets: series.map((each, place) => ({
-        ...each,
-        fill: place === 0 ? "origin" : "-1",
+      datasets: series.map((line, index) => ({
+        ...line,
+        fill: index === 0 ? "origin" : "-1",
         maxBarThickness: 160,
         pointRadius: days.length > 40 ? 0 : 2,
         borderWidth: 1,
-        borderColor: COLOURS[place % COLOURS.length],
-        backgroundColor: COLOURS[place % COLOURS.length] + "99",
+        borderColor: COLOURS[index % COLOURS.length],
+        backgroundColor: COLOURS[index % COLOURS.length] + "99",
       })),
     },
     options: {
@@ -134,18 +141,18 @@ function showVersions({ days, series }) {
 }
 
 const MINUTE = 60_000, DAY = 1440 * MINUTE;
-const STEPS = [1, 5, 15, 60, 180, 360, 720, 1440, 2 * 1440, 7 * 1440, 14 * 1440, 28 * 1440, 91 * 1440].map((each) => each * MINUTE);
+const STEPS = [1, 5, 15, 60, 180, 360, 720, 1440, 2 * 1440, 7 * 1440, 14 * 1440, 28 * 1440, 91 * 1440].map((minutes) => minutes * MINUTE);
 
-// An axis that begins, ends and is marked at whole minutes, hours or days: no mark says the same twice.
-function wholeSteps(times) {
+// An axis with ticks at whole minutes, hours or days, so that no two labels are equal.
+function timeAxis(times) {
   const low = Math.min(...times), high = Math.max(...times);
-  const step = STEPS.find((each) => (high - low) / each <= 7) ?? STEPS.at(-1) * Math.ceil((high - low) / STEPS.at(-1) / 7);
+  const step = STEPS.find((step) => (high - low) / step <= 7) ?? STEPS.at(-1) * Math.ceil((high - low) / STEPS.at(-1) / 7);
   return { step, first: Math.floor(low / step) * step, last: (Math.floor(high / step) + 1) * step };
 }
 
 function showStarts({ brokers, points }) {
   if (!points.length) return;
-  const { step, first, last } = wholeSteps(points.map((point) => point.x));
+  const { step, first, last } = timeAxis(points.map((point) => point.x));
   const time = (value) => new Date(value).toISOString().slice(0, 16).replace("T", " ");
   const colour = (point) => (point.raw?.flapping ? "#d62728" : "#1f77b4");
   new Chart(canvas("Broker starts", Math.max(180, 90 + 18 * brokers.length)), {
@@ -171,10 +178,11 @@ function showStarts({ brokers, points }) {
 
 add(main, "h1", data.title);
 add(main, "p", data.headline, "headline");
-const basis = add(main, "ul", null, "basis");
-for (const line of data.rests_on) add(basis, "li", line);
-add(main, "h2", data.listed + (data.details.length ? " (a click on one shows the evidence and what to do)" : ""));
+for (const line of data.notes) add(main, "p", line, "note");
+add(main, "h2", data.listed);
+if (data.details.length) add(main, "p", "Click a row to show its evidence and remedies.", "note");
 showTable(data.columns, data.rows, data.details);
-showVersions(data.over_time);
+showWarnings(data.warnings);
+showTimeline(data.timeline);
 showStarts(data.starts);
 document.body.dataset.ready = "yes";

@@ -1,259 +1,382 @@
-"""Clients that misbehave, with the software beside each: the first purpose of KIP-511."""
+"""Report of clients that misbehave, each with its software (the first purpose of KIP-511)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
 
-from rollcall.reports.complaints import Complaint, Kind, Limits, Trouble, Unit
-from rollcall.reports.query.connections import WHO, count_opened, make_opened
-from rollcall.reports.query.coverage import hear, read_basis
+from rollcall.reports.export import PROBLEM, problem_row, to_arrow
+from rollcall.reports.query.connections import ORIGIN, prepare_opened, prepare_opened_by
+from rollcall.reports.query.coverage import Coverage, prepare_observed_hours, read_coverage
 from rollcall.reports.query.database import Reader, Tables, open_tables
-from rollcall.reports.query.filters import EVERYTHING, Question
-from rollcall.reports.query.usage import make_sightings
-from rollcall.reports.values import ClientKey
+from rollcall.reports.query.filters import NO_FILTERS, Filters
+from rollcall.reports.query.usage import ClientKey, prepare_usage
 
 METADATA, API_VERSIONS = 3, 18
-FLOODING = {Kind.METADATA_FLOOD: METADATA, Kind.API_VERSIONS_FLOOD: API_VERSIONS}
+
+
+class ProblemKind(StrEnum):
+    RECONNECTS = "reconnect storm"
+    SINGLE_REQUESTS = "one request per connection"
+    METADATA_FLOOD = "Metadata flood"
+    API_VERSIONS_FLOOD = "ApiVersions flood"
+    ERRORS = "errors"
+    THROTTLED = "throttled"
+    MANY_VERSIONS = "many versions of one library"
+
+
+class RateUnit(StrEnum):
+    PER_HOUR = "per hour"
+    PER_CONNECTION = "per connection"
+    SHARE = "share"
+    VERSIONS = "versions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemThresholds:
+    """Rates and shares above which a client has a problem. Rates are of one host at one broker.
+
+    A rate is a problem above a fixed maximum that no client needs, or above a multiple of the
+    median of all clients."""
+
+    reconnects_per_hour: int = 60
+    requests_per_hour: int = 600
+    """Of Metadata or ApiVersions: one every 6 seconds."""
+    times_median: int = 10
+    least_reconnects: int = 6
+    """Per hour. A rarely used connection is opened this often, because brokers and clients close
+    connections that are idle for 10 minutes. Up to here the median does not matter."""
+    least_requests: int = 30
+    requests_per_connection: int = 5
+    """ApiVersions requests per connection (a client needs one or two), or times the median."""
+    single_share: float = 0.5
+    single_count: int = 20
+    single_per_hour: int = 5
+    """To the same broker. A single such connection may be the end of a log."""
+    error_share: float = 0.05
+    error_count: int = 20
+    throttled_share: float = 0.01
+    throttled_count: int = 10
+    versions: int = 3
+    """Versions of one library in one application on the same day."""
+
+    def reconnects(self, median: float) -> float:
+        relative = max(self.least_reconnects, self.times_median * median)
+        return min(self.reconnects_per_hour, relative)
+
+    def requests(self, median: float) -> float:
+        relative = max(self.least_requests, self.times_median * median)
+        return min(self.requests_per_hour, relative)
+
+    def per_connection(self, median: float) -> float:
+        return self.requests_per_connection * max(1, median)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    kind: ProblemKind
+    client: ClientKey
+    versions: tuple[str, ...]
+    count: int
+    rate: float
+    unit: RateUnit
+    limit: float
+    of: int | None = None
+    """The total of which `rate` is a share."""
+    host: str | None = None
+    broker: str | None = None
+    api_key: int | None = None
+
+    @property
+    def severity(self) -> float:
+        """The rate as a multiple of the limit."""
+        return self.rate / self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class Problems:
+    coverage: Coverage
+    problems: tuple[Problem, ...]
+    """By kind, then by severity."""
+
+    @property
+    def clients(self) -> int:
+        return len({problem.client for problem in self.problems})
+
+    @property
+    def counts(self) -> Mapping[ProblemKind, int]:
+        kinds = [problem.kind for problem in self.problems]
+        return {kind: kinds.count(kind) for kind in ProblemKind if kind in kinds}
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table` with one row per problem."""
+        return to_arrow(map(problem_row, self.problems), PROBLEM)
+
 
 KEY = "cluster, principal, application, software"
-PEOPLE = """
-CREATE TABLE people AS
+CLIENT_SOFTWARE = """
+CREATE TABLE client_software AS
 SELECT id, any_value(cluster) AS cluster, any_value(principal) AS principal,
   any_value(application) AS application, any_value(software_name) AS software,
   any_value(host) AS host, any_value(client_id) AS client_id,
   list(DISTINCT software_version) AS versions
-FROM chosen GROUP BY id
+FROM selected_identities GROUP BY id
 """
-BEHAVED = (
-    *(f"sum({name}) AS {name}" for name in ("answered", "errors", "unsupported", "throttled")),
+BEHAVIOUR_SUMS = (
+    *(f"sum({column}) AS {column}" for column in ("answered", "errors", "unsupported", "throttled")),
     f"max(peak) FILTER (api_key IN ({METADATA}, {API_VERSIONS})) AS peak",
 )
-BEHAVIOUR = """
+BEHAVIOUR = f"""
 CREATE TABLE behaviour AS
-SELECT people.*, rest.* EXCLUDE (id) FROM (
+SELECT client_software.*, sums.* EXCLUDE (id) FROM (
   SELECT id, api_key, sum(requests) AS requests, sum(answered) AS answered,
-    sum(if(api_key = {api_versions}, errors - unsupported, errors)) AS errors,
+    sum(if(api_key = {API_VERSIONS}, errors - unsupported, errors)) AS errors,
     sum(throttled) AS throttled,
-    max(peak) FILTER (api_key IN ({metadata}, {api_versions})) AS peak
+    max(peak) FILTER (api_key IN ({METADATA}, {API_VERSIONS})) AS peak
   FROM used GROUP BY id, api_key
-) AS rest JOIN people USING (id)
+) AS sums JOIN client_software USING (id)
 """
-# Lines that name no broker (before 0.9) are of several: unusual says nothing there.
-# Of those with the most, the last in order: so that the same tables give the same answer.
-TOP = "max({'per_hour': peak.per_hour, 'host': host, 'broker': peak.broker})"
-USUAL_REQUESTS = """
+# The maximum of a struct breaks ties, so that the same tables give the same report.
+PEAK = "max({'per_hour': peak.per_hour, 'host': host, 'broker': peak.broker})"
+MEDIAN_REQUESTS = """
 SELECT coalesce(median(per_hour), 0) FROM (
   SELECT max(peak).per_hour AS per_hour FROM used WHERE api_key = {api} GROUP BY id)
 """
+# Lines without a broker (before 0.9) add up several brokers: only the fixed maximum applies.
 FLOODS = """
-SELECT {key}, flatten(list(versions)), {top} AS top, CAST(sum(requests) AS BIGINT)
+SELECT {key}, flatten(list(versions)), {peak} AS top, CAST(sum(requests) AS BIGINT)
 FROM behaviour WHERE api_key = {api} GROUP BY {key}
 HAVING max(if(peak.broker IS NULL, 0, peak.per_hour)) > {limit} OR max(peak.per_hour) > {most}
 """
-# Who asks, whatever name it told: a name is often told by the second request only.
-ASKING = """
-CREATE TABLE asking AS
-SELECT who, asked, asked / opened AS ratio
-FROM (SELECT who, sum(requests) AS asked
-  FROM used JOIN (SELECT DISTINCT id, hash({whose}) AS who FROM identities) USING (id)
-  WHERE api_key = {api} GROUP BY who)
-JOIN (SELECT who, sum(opened) AS opened FROM opened_by GROUP BY who) USING (who)
+# By origin, with and without a name: often only the second request reports the name.
+API_VERSIONS_PER_CONNECTION = f"""
+CREATE TABLE api_versions_per_connection AS
+SELECT origin, requests, requests / opened AS ratio
+FROM (SELECT origin, sum(requests) AS requests
+  FROM used JOIN (SELECT DISTINCT id, hash({ORIGIN}) AS origin FROM identities) USING (id)
+  WHERE api_key = {API_VERSIONS} GROUP BY origin)
+JOIN (SELECT origin, sum(opened) AS opened FROM opened_by GROUP BY origin) USING (origin)
 """
-USUAL_ASKING = "SELECT coalesce(median(ratio), 0) FROM asking"
-ASKS_AGAIN = """
+MEDIAN_PER_CONNECTION = "SELECT coalesce(median(ratio), 0) FROM api_versions_per_connection"
+REPEATED_API_VERSIONS = """
 SELECT {key}, flatten(list(versions)), max({{'ratio': ratio, 'host': host}}) AS top,
   CAST(sum(requests) AS BIGINT)
 FROM (
   SELECT behaviour.*, ratio FROM behaviour
-  JOIN asking ON hash({whose}) = who
-  WHERE api_key = {api} AND ratio > {limit} AND asked >= {count}
+  JOIN api_versions_per_connection AS per_connection ON hash({origin}) = per_connection.origin
+  WHERE api_key = {api} AND ratio > {limit} AND per_connection.requests >= {count}
 ) GROUP BY {key}
 """
 SHARES = """
-SELECT {key}, flatten(list(versions)), CAST(sum({what}) AS BIGINT), CAST(sum({of}) AS BIGINT),
-  max({{'count': {what}, 'api': api_key}}).api
-FROM behaviour GROUP BY {key} HAVING sum({what}) >= {count} AND sum({what}) > {share} * sum({of})
+SELECT {key}, flatten(list(versions)), CAST(sum({part}) AS BIGINT), CAST(sum({of}) AS BIGINT),
+  max({{'count': {part}, 'api': api_key}}).api
+FROM behaviour GROUP BY {key} HAVING sum({part}) >= {count} AND sum({part}) > {share} * sum({of})
 """
-STORMS = """
-SELECT {key}, {top} AS top, CAST(sum(opened) AS BIGINT)
+RECONNECTS = """
+SELECT {key}, {peak} AS top, CAST(sum(opened) AS BIGINT)
 FROM opened GROUP BY {key} HAVING max(peak.per_hour) > {limit}
 """
-USUAL_RECONNECTS = "SELECT coalesce(median(peak.per_hour), 0) FROM opened_by"
-ONCE = """
+MEDIAN_RECONNECTS = "SELECT coalesce(median(peak.per_hour), 0) FROM opened_by"
+SINGLE_REQUESTS = """
 SELECT {key}, CAST(sum(seen_once) AS BIGINT), CAST(sum(opened) AS BIGINT)
 FROM opened GROUP BY {key}
 HAVING sum(seen_once) >= {count} AND sum(seen_once) > {share} * sum(opened)
   AND max(once_per_hour) >= {per_hour}
 """
-VERSIONS_OF = "SELECT {key}, flatten(list(versions)) FROM people GROUP BY {key}"
+VERSIONS_PER_CLIENT = f"SELECT {KEY}, flatten(list(versions)) FROM client_software GROUP BY {KEY}"
 VERSIONS = """
 SELECT cluster, principal, application, software_name, list({{version: version, days: days}})
 FROM (
   SELECT cluster, principal, application, software_name, software_version AS version,
     bit_or(days) AS days
-  FROM sightings WHERE software_name IS NOT NULL AND software_version IS NOT NULL GROUP BY ALL
+  FROM client_usage WHERE software_name IS NOT NULL AND software_version IS NOT NULL GROUP BY ALL
 ) GROUP BY ALL HAVING count(*) >= {limit}
 """
 
 
-def trouble(
+def problems(
     tables: Tables,
     *,
-    question: Question = EVERYTHING,
-    limits: Limits = Limits(),  # noqa: B008 - it is frozen
-) -> Trouble:
-    reader = open_tables(tables, question)
-    hear(reader)
-    opened = reader.beside(count_opened)
-    basis = reader.beside(read_basis)
-    make_sightings(reader, *BEHAVED)
-    reader.run(PEOPLE)
-    reader.run(BEHAVIOUR.format(metadata=METADATA, api_versions=API_VERSIONS))
+    filters: Filters = NO_FILTERS,
+    thresholds: ProblemThresholds = ProblemThresholds(),  # noqa: B008 - it is frozen
+) -> Problems:
+    reader = open_tables(tables, filters)
+    prepare_observed_hours(reader)
+    opened = reader.in_background(prepare_opened_by)
+    coverage = reader.in_background(read_coverage)
+    prepare_usage(reader, *BEHAVIOUR_SUMS)
+    reader.run(CLIENT_SOFTWARE)
+    reader.run(BEHAVIOUR)
     opened.result()
-    make_opened(reader)
-    found = [*_of_connections(reader, limits), *_of_requests(reader, limits)]
-    found += _many_versions(reader, limits)
-    found.sort(key=_worst_first)
-    return Trouble(basis.result(), tuple(found))
+    prepare_opened(reader)
+    found = [problem for detect in DETECTORS for problem in detect(reader, thresholds)]
+    found.sort(key=_order)
+    return Problems(coverage.result(), tuple(found))
 
 
-def _worst_first(it: Complaint) -> tuple[object, ...]:
-    names = tuple(name or "" for name in it.client)
-    return list(Kind).index(it.kind), -it.severity, -it.count, names
+def _order(problem: Problem) -> tuple[object, ...]:
+    names = tuple(name or "" for name in problem.client)
+    return list(ProblemKind).index(problem.kind), -problem.severity, -problem.count, names
 
 
-def _of_connections(reader: Reader, limits: Limits) -> Iterator[Complaint]:
-    versions = _versions_of(reader)
-    limit = limits.reconnects(_usual(reader, USUAL_RECONNECTS))
-    for *key, top, count in reader.rows(STORMS.format(key=KEY, top=TOP, limit=limit)):
-        who = ClientKey(*key)
-        yield Complaint(
-            Kind.RECONNECTS,
-            who,
-            versions.get(who, ()),
+def _reconnects(reader: Reader, thresholds: ProblemThresholds) -> Iterator[Problem]:
+    versions = _versions_per_client(reader)
+    limit = thresholds.reconnects(_median(reader, MEDIAN_RECONNECTS))
+    for *key, top, count in reader.rows(RECONNECTS.format(key=KEY, peak=PEAK, limit=limit)):
+        client = ClientKey(*key)
+        yield Problem(
+            ProblemKind.RECONNECTS,
+            client,
+            versions.get(client, ()),
             count,
             top["per_hour"],
-            Unit.PER_HOUR,
+            RateUnit.PER_HOUR,
             limit,
             host=top["host"],
             broker=top["broker"],
         )
-    once = ONCE.format(
+
+
+def _single_requests(reader: Reader, thresholds: ProblemThresholds) -> Iterator[Problem]:
+    versions = _versions_per_client(reader)
+    share = thresholds.single_share
+    sql = SINGLE_REQUESTS.format(
         key=KEY,
-        count=limits.once_count,
-        share=limits.once_share,
-        per_hour=limits.once_per_hour,
+        count=thresholds.single_count,
+        share=share,
+        per_hour=thresholds.single_per_hour,
     )
-    for *key, count, of in reader.rows(once):
-        who = ClientKey(*key)
-        yield Complaint(
-            Kind.ASKS_ONCE,
-            who,
-            versions.get(who, ()),
+    for *key, count, of in reader.rows(sql):
+        client = ClientKey(*key)
+        yield Problem(
+            ProblemKind.SINGLE_REQUESTS,
+            client,
+            versions.get(client, ()),
             count,
             count / of,
-            Unit.SHARE,
-            limits.once_share,
+            RateUnit.SHARE,
+            share,
             of,
         )
 
 
-def _of_requests(reader: Reader, limits: Limits) -> Iterator[Complaint]:
-    floods = list(_floods(reader, limits))
+def _metadata_floods(reader: Reader, thresholds: ProblemThresholds) -> Iterator[Problem]:
+    return _floods(reader, thresholds, ProblemKind.METADATA_FLOOD, METADATA)
+
+
+def _api_versions_floods(reader: Reader, thresholds: ProblemThresholds) -> Iterator[Problem]:
+    """Floods by the hour, then those of other clients by the connection."""
+    floods = list(_floods(reader, thresholds, ProblemKind.API_VERSIONS_FLOOD, API_VERSIONS))
     yield from floods
-    told = {it.client for it in floods if it.kind is Kind.API_VERSIONS_FLOOD}
-    yield from (it for it in _asks_again(reader, limits) if it.client not in told)
-    for kind, what, of, least, share in (
-        (Kind.ERRORS, "errors", "answered", limits.error_count, limits.error_share),
-        (Kind.THROTTLED, "throttled", "requests", limits.throttled_count, limits.throttled_share),
-    ):
-        shares = SHARES.format(key=KEY, what=what, of=of, count=least, share=share)
-        for *key, versions, count, total, api in reader.rows(shares):
-            yield Complaint(
-                kind,
-                ClientKey(*key),
-                _distinct(versions),
-                count,
-                count / total,
-                Unit.SHARE,
-                share,
-                total,
-                api_key=api,
-            )
+    clients = {problem.client for problem in floods}
+    for problem in _repeated_api_versions(reader, thresholds):
+        if problem.client not in clients:
+            yield problem
 
 
-def _floods(reader: Reader, limits: Limits) -> Iterator[Complaint]:
-    for kind, api in FLOODING.items():
-        limit = limits.requests(_usual(reader, USUAL_REQUESTS.format(api=api)))
-        floods = FLOODS.format(
-            key=KEY, top=TOP, api=api, limit=limit, most=limits.requests_per_hour
+def _floods(
+    reader: Reader, thresholds: ProblemThresholds, kind: ProblemKind, api: int
+) -> Iterator[Problem]:
+    limit = thresholds.requests(_median(reader, MEDIAN_REQUESTS.format(api=api)))
+    most = thresholds.requests_per_hour
+    sql = FLOODS.format(key=KEY, peak=PEAK, api=api, limit=limit, most=most)
+    for *key, versions, top, count in reader.rows(sql):
+        yield Problem(
+            kind,
+            ClientKey(*key),
+            _distinct(versions),
+            count,
+            top["per_hour"],
+            RateUnit.PER_HOUR,
+            limit,
+            host=top["host"],
+            broker=top["broker"],
+            api_key=api,
         )
-        for *key, versions, top, count in reader.rows(floods):
-            yield Complaint(
-                kind,
-                ClientKey(*key),
-                _distinct(versions),
-                count,
-                top["per_hour"],
-                Unit.PER_HOUR,
-                limit,
-                host=top["host"],
-                broker=top["broker"],
-                api_key=api,
-            )
 
 
-def _asks_again(reader: Reader, limits: Limits) -> Iterator[Complaint]:
-    """ApiVersions again and again on one connection: slow, and still good for nothing."""
-    reader.run(ASKING.format(api=API_VERSIONS, whose=WHO))
-    limit = limits.per_connection(_usual(reader, USUAL_ASKING))
-    least = limits.least_requests
-    asks = ASKS_AGAIN.format(key=KEY, whose=WHO, api=API_VERSIONS, limit=limit, count=least)
-    for *key, versions, top, count in reader.rows(asks):
-        yield Complaint(
-            Kind.API_VERSIONS_FLOOD,
+def _repeated_api_versions(reader: Reader, thresholds: ProblemThresholds) -> Iterator[Problem]:
+    """ApiVersions several times per connection, at any rate per hour."""
+    reader.run(API_VERSIONS_PER_CONNECTION)
+    limit = thresholds.per_connection(_median(reader, MEDIAN_PER_CONNECTION))
+    sql = REPEATED_API_VERSIONS.format(
+        key=KEY, origin=ORIGIN, api=API_VERSIONS, limit=limit, count=thresholds.least_requests
+    )
+    for *key, versions, top, count in reader.rows(sql):
+        yield Problem(
+            ProblemKind.API_VERSIONS_FLOOD,
             ClientKey(*key),
             _distinct(versions),
             count,
             top["ratio"],
-            Unit.PER_CONNECTION,
+            RateUnit.PER_CONNECTION,
             limit,
             host=top["host"],
             api_key=API_VERSIONS,
         )
 
 
-def _usual(reader: Reader, sql: str) -> float:
-    ((usual,),) = reader.rows(sql)
-    return float(usual)
-
-
-def _many_versions(reader: Reader, limits: Limits) -> Iterator[Complaint]:
-    for *key, versions in reader.rows(VERSIONS.format(limit=limits.versions)):
-        together = _most_on_one_day({it["version"]: it["days"] for it in versions})
-        if len(together) >= limits.versions:
-            count = len(together)
-            yield Complaint(
-                Kind.MANY_VERSIONS,
+def _shares(reader: Reader, thresholds: ProblemThresholds) -> Iterator[Problem]:
+    """Errors among the responses, throttled ones among the requests."""
+    errors = thresholds.error_count, thresholds.error_share
+    throttled = thresholds.throttled_count, thresholds.throttled_share
+    for kind, part, of, (least, share) in (
+        (ProblemKind.ERRORS, "errors", "answered", errors),
+        (ProblemKind.THROTTLED, "throttled", "requests", throttled),
+    ):
+        sql = SHARES.format(key=KEY, part=part, of=of, count=least, share=share)
+        for *key, versions, count, total, api in reader.rows(sql):
+            yield Problem(
+                kind,
                 ClientKey(*key),
-                together,
+                _distinct(versions),
                 count,
-                count,
-                Unit.VERSIONS,
-                limits.versions,
+                count / total,
+                RateUnit.SHARE,
+                share,
+                total,
+                api_key=api,
             )
 
 
-def _most_on_one_day(days: Mapping[str, int]) -> tuple[str, ...]:
+def _many_versions(reader: Reader, thresholds: ProblemThresholds) -> Iterator[Problem]:
+    for *key, rows in reader.rows(VERSIONS.format(limit=thresholds.versions)):
+        versions = most_on_one_day({row["version"]: row["days"] for row in rows})
+        count = len(versions)
+        if count >= thresholds.versions:
+            limit = thresholds.versions
+            kind, unit = ProblemKind.MANY_VERSIONS, RateUnit.VERSIONS
+            yield Problem(kind, ClientKey(*key), versions, count, count, unit, limit)
+
+
+DETECTORS: tuple[Callable[[Reader, ProblemThresholds], Iterator[Problem]], ...] = (
+    _reconnects,
+    _single_requests,
+    _metadata_floods,
+    _api_versions_floods,
+    _shares,
+    _many_versions,
+)
+
+
+def most_on_one_day(days: Mapping[str, int]) -> tuple[str, ...]:
+    """The versions of the day with the most; `days` has a day mask per version."""
     best: tuple[str, ...] = ()
     for day in range(max(mask.bit_length() for mask in days.values())):
-        there = tuple(sorted(version for version, mask in days.items() if mask >> day & 1))
-        best = max(best, there, key=len)
+        present = tuple(sorted(version for version, mask in days.items() if mask >> day & 1))
+        best = max(best, present, key=len)
     return best
 
 
-def _versions_of(reader: Reader) -> Mapping[ClientKey, tuple[str, ...]]:
-    rows = reader.rows(VERSIONS_OF.format(key=KEY))
+def _median(reader: Reader, sql: str) -> float:
+    ((median,),) = reader.rows(sql)
+    return float(median)
+
+
+def _versions_per_client(reader: Reader) -> Mapping[ClientKey, tuple[str, ...]]:
+    rows = reader.rows(VERSIONS_PER_CLIENT)
     return {ClientKey(*row[:4]): _distinct(row[4]) for row in rows}
 
 

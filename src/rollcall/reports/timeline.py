@@ -1,4 +1,4 @@
-"""Which library versions were on the cluster, day by day: for a chart."""
+"""Library versions per day, for a chart."""
 
 from __future__ import annotations
 
@@ -6,58 +6,61 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from rollcall.reports.query.coverage import days_heard
+from rollcall.reports.query.coverage import observed_days
 from rollcall.reports.query.database import Tables, open_tables
-from rollcall.reports.query.filters import EVERYTHING, Question
-from rollcall.reports.query.usage import make_sightings
+from rollcall.reports.query.filters import NO_FILTERS, Filters
+from rollcall.reports.query.usage import prepare_usage
 
-SHOWN = 11
+SERIES_SHOWN = 11
 OTHERS = "others"
-NAMELESS = "no name told"
+NO_NAME = "no name reported"
 
-BY_DAY = """
+APPLICATIONS_PER_DAY = """
 WITH present AS (
   SELECT coalesce(software_name || coalesce(' ' ||
       nullif(regexp_extract(software_version, '[0-9]+([.][0-9]+)?'), ''), ''), $1) AS software,
     cluster, principal, application, bit_or(days) AS days
-  FROM chosen JOIN (SELECT part, bit_or(days) AS days FROM seen GROUP BY part) USING (part)
+  FROM selected_identities
+    JOIN (SELECT part, bit_or(days) AS days FROM part_usage GROUP BY part) USING (part)
   GROUP BY ALL
 )
 SELECT software, slot, count(*)
 FROM present, range($2) AS slots(slot) WHERE (days >> CAST(slot AS HUGEINT)) & 1 = 1
 GROUP BY ALL ORDER BY ALL
 """
+SLOTS = "SELECT bit_length(CAST(bit_or(days) AS BIT)) FROM client_usage"
 
 
 @dataclass(frozen=True, slots=True)
-class OverTime:
+class VersionTimeline:
     days: tuple[datetime, ...]
     series: Mapping[str, tuple[int, ...]]
-    """Applications on each day, for each software and version; the commonest first."""
+    """Number of applications per day, per software and minor version, the most common first."""
 
 
-def versions_over_time(tables: Tables, *, question: Question = EVERYTHING) -> OverTime:
-    reader = open_tables(tables, question)
-    make_sightings(reader)
-    first, width, _ = days_heard(reader)
+def version_timeline(tables: Tables, *, filters: Filters = NO_FILTERS) -> VersionTimeline:
+    reader = open_tables(tables, filters)
+    prepare_usage(reader)
+    first, days_per_slot, _ = observed_days(reader)
     if first is None:
-        return OverTime((), {})
-    ((slots,),) = reader.rows("SELECT bit_length(CAST(bit_or(days) AS BIT)) FROM sightings")
-    found: dict[str, dict[int, int]] = {}
-    for software, slot, count in reader.rows(BY_DAY, [NAMELESS, int(slots or 0)]):
-        found.setdefault(software, {})[slot] = count
-    last = max((slot for counts in found.values() for slot in counts), default=0)
-    days = tuple(first + timedelta(days=slot * width) for slot in range(last + 1))
-    return OverTime(days, _shown(found, last + 1))
+        return VersionTimeline((), {})
+    ((slots,),) = reader.rows(SLOTS)
+    counts: dict[str, dict[int, int]] = {}
+    for software, slot, count in reader.rows(APPLICATIONS_PER_DAY, [NO_NAME, int(slots or 0)]):
+        counts.setdefault(software, {})[slot] = count
+    last = max((slot for by_slot in counts.values() for slot in by_slot), default=0)
+    days = tuple(first + timedelta(days=slot * days_per_slot) for slot in range(last + 1))
+    return VersionTimeline(days, _series(counts, last + 1))
 
 
-def _shown(found: Mapping[str, Mapping[int, int]], slots: int) -> Mapping[str, tuple[int, ...]]:
-    ranked = sorted(found, key=lambda name: (-sum(found[name].values()), name))
+def _series(counts: Mapping[str, Mapping[int, int]], slots: int) -> Mapping[str, tuple[int, ...]]:
+    ranked = sorted(counts, key=lambda name: (-sum(counts[name].values()), name))
     series = {
-        name: tuple(found[name].get(slot, 0) for slot in range(slots)) for name in ranked[:SHOWN]
+        name: tuple(counts[name].get(slot, 0) for slot in range(slots))
+        for name in ranked[:SERIES_SHOWN]
     }
-    if rest := ranked[SHOWN:]:
+    if rest := ranked[SERIES_SHOWN:]:
         series[OTHERS] = tuple(
-            sum(found[name].get(slot, 0) for name in rest) for slot in range(slots)
+            sum(counts[name].get(slot, 0) for name in rest) for slot in range(slots)
         )
     return series

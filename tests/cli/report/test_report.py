@@ -53,8 +53,8 @@ def test_the_sentence_an_operator_wants_comes_first(tables: Path) -> None:
 def test_lines_that_are_more_than_requests_are_told_to_be_of_roll_calls_too(
     tables: Path, tmp_path: Path
 ) -> None:
-    heard = printed("clients", "--tables", tables).splitlines()[1]
-    assert heard.endswith("; 100 lines of logs and roll calls read, 0 of them rejected.")
+    observed = printed("clients", "--tables", tables).splitlines()[1]
+    assert observed.endswith("; 100 lines of logs and roll calls read, 0 of them rejected.")
     alone = Made().told("3.9.0").use("Fetch", 17).file().write(tmp_path / "tables")
     assert "; 100 lines read, 0 of them rejected." in printed("clients", "--tables", alone)
 
@@ -66,7 +66,7 @@ def test_then_the_evidence_and_what_to_do(tables: Path) -> None:
     assert "-> ask its owner which library it is" in text
     assert "-> upgrade librdkafka to 1.8.2 or later" in text
     assert "By principal: User:old (1 breaks), =1+1 (1 at risk)." in text
-    assert "NOT HEARD: 1 broker (b2:9092)" in text
+    assert "NOT OBSERVED: 1 broker (b2:9092)" in text
     assert "is never logged" in text
     assert "[red]app[/red]" not in text  # it is safe, and those are listed on request
     everyone = printed("impact", "--tables", tables, "--target", "4.0.1", "--all")
@@ -77,7 +77,7 @@ def test_then_the_evidence_and_what_to_do(tables: Path) -> None:
     ("arguments", "code"),
     [
         (["--target", "4.0.1"], 1),
-        (["--target", "3.9.1"], 3),  # a broker was not heard
+        (["--target", "3.9.1"], 3),  # a broker was not observed
         (["--target", "4.0.1", "--principal", "User:app"], 3),
         (["--target", "4.0.1", "--since", "0001-01-01", "--until", "9999-12-31"], 1),
         ([], 2),
@@ -121,20 +121,20 @@ def test_where_all_is_well_it_is_0(tmp_path: Path) -> None:
     assert run("impact", "--tables", folder, "--target", "4.0.0")[0] == 0
 
 
-@pytest.mark.parametrize("command", ["clients", "impact", "restarts", "trouble"])
+@pytest.mark.parametrize("command", ["clients", "impact", "restarts", "problems"])
 def test_every_report_is_json_too(tables: Path, command: str) -> None:
     more = ["--target", "4.0.1"] if command == "impact" else []
     told = json.loads(printed(command, "--tables", tables, "--json", *more))
     assert told["report"] == command
     assert told["summary"]
-    rows = told[{"restarts": "brokers", "trouble": "complaints"}.get(command, "clients")]
+    rows = told[{"restarts": "brokers", "problems": "problems"}.get(command, "clients")]
     assert rows
     if command in ("clients", "impact"):
         assert HOSTILE in {client_id for row in rows for client_id in row["client_ids"]}
-        assert told["basis"]["hours_heard"][0]["hours"] == 14
+        assert told["coverage"]["hours_observed"][0]["hours"] == 14
 
 
-@pytest.mark.parametrize("command", ["clients", "impact", "restarts", "trouble"])
+@pytest.mark.parametrize("command", ["clients", "impact", "restarts", "problems"])
 def test_every_report_is_csv_too(tables: Path, command: str) -> None:
     more = ["--target", "4.0.1"] if command == "impact" else []
     text = printed(command, "--tables", tables, "--csv", *more)
@@ -145,7 +145,7 @@ def test_every_report_is_csv_too(tables: Path, command: str) -> None:
         assert {row["principal"] for row in rows} == {"User:old", "'=1+1", "User:app"}
 
 
-@pytest.mark.parametrize("command", ["clients", "impact", "restarts", "trouble"])
+@pytest.mark.parametrize("command", ["clients", "impact", "restarts", "problems"])
 def test_csv_without_a_row_has_its_heading(tables: Path, tmp_path: Path, command: str) -> None:
     more = ["--target", "4.0.1"] if command == "impact" else []
     some = printed(command, "--tables", tables, "--csv", *more)
@@ -159,7 +159,7 @@ def test_no_cell_of_csv_is_a_formula(text: str) -> None:
     assert str(csv_cell([text, "x"])).startswith("'")
 
 
-@pytest.mark.parametrize("command", ["clients", "impact", "trouble"])
+@pytest.mark.parametrize("command", ["clients", "impact", "problems"])
 def test_hostile_text_is_text_on_a_terminal(tables: Path, command: str) -> None:
     more = ["--target", "4.0.1"] if command == "impact" else []
     text = printed(command, "--tables", tables, *more)
@@ -204,13 +204,13 @@ def test_a_clock_that_is_off_is_told_in_units_for_people(tmp_path: Path) -> None
 
 
 def test_trouble_is_told_with_its_software(tables: Path) -> None:
-    text = printed("trouble", "--tables", tables)
+    text = printed("problems", "--tables", tables)
     assert "reconnect storm" in text
     assert "90 connections per hour from 10.0.0.1 at b1:9092" in text
     assert "librdkafka 1.7.0" in text
 
 
-@pytest.mark.parametrize("command", ["clients", "impact", "restarts", "trouble"])
+@pytest.mark.parametrize("command", ["clients", "impact", "restarts", "problems"])
 def test_of_several_clusters_each_row_says_which(tmp_path: Path, command: str) -> None:
     made = Made().told("3.9.0")
     for cluster in ("east", "west"):
@@ -260,7 +260,7 @@ def test_a_page_that_cannot_be_written_is_told(tables: Path, tmp_path: Path) -> 
 
 
 def impact_into(output: IO[str], tables: Path) -> subprocess.CompletedProcess[str]:
-    """Where nothing breaks, and a broker was not heard."""
+    """Where nothing breaks, and a broker was not observed."""
     source = "from rollcall.cli import main; main()"
     words = ["report", "impact", "--tables", str(tables), "--target", "3.9.1"]
     return subprocess.run(

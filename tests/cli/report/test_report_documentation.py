@@ -8,11 +8,11 @@ import pytest
 from typer.main import get_command
 
 from rollcall.cli.app import app
-from rollcall.reports import Limits, Verdict
-from rollcall.reports.complaints import Kind
+from rollcall.reports import ProblemThresholds, Verdict
+from rollcall.reports.problems import ProblemKind
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reports.md").read_text(encoding="utf-8")
-NAMES = ["clients", "impact", "restarts", "trouble"]
+NAMES = ["clients", "impact", "restarts", "problems"]
 
 
 def command(name: str) -> Any:
@@ -35,12 +35,12 @@ def test_every_option_is_on_the_page(name: str) -> None:
     assert [o for o in options if o.startswith("--") and f"`{o}" not in PAGE] == []
 
 
-def test_every_verdict_and_every_kind_of_trouble_is_on_the_page() -> None:
-    assert [word for word in [*Verdict, *Kind] if f"`{word}`" not in PAGE] == []
+def test_every_verdict_and_every_kind_of_problems_is_on_the_page() -> None:
+    assert [word for word in [*Verdict, *ProblemKind] if f"`{word}`" not in PAGE] == []
 
 
 def test_where_trouble_begins_is_on_the_page() -> None:
-    limits = Limits()
+    limits = ProblemThresholds()
     for number in (limits.reconnects_per_hour, limits.requests_per_hour, limits.once_count):
         assert re.search(rf"\b{number}\b", PAGE)
     assert f"{limits.error_share:.0%}" in PAGE

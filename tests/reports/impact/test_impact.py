@@ -8,11 +8,18 @@ from typing import Any
 import pytest
 
 from rollcall.catalog import UnknownReleaseError
-from rollcall.reports import ClientImpact, Impact, Limit, Step, Verdict, Why, impact
-from rollcall.reports.impact.broker_limits import Ceiling, Origin
-from rollcall.reports.query.basis import HeardBroker
-from rollcall.reports.query.coverage import Roll, at_least, compare
-from rollcall.reports.query.filters import Question
+from rollcall.reports import (
+    ClientImpact,
+    CoverageLimit,
+    Impact,
+    Reason,
+    RemedyKind,
+    Verdict,
+    impact,
+)
+from rollcall.reports.impact.broker_limits import BrokerMaximum, MaximumProvenance
+from rollcall.reports.query.coverage import ObservedBroker, Roll, at_least, compare
+from rollcall.reports.query.filters import Filters
 from tests.reports.making import DAYS, Made
 
 JAVA = "apache-kafka-java 3.9.0"
@@ -27,13 +34,13 @@ def only(report: Impact) -> ClientImpact:
     return client
 
 
-def verdict(report: Impact) -> tuple[Verdict, Why | None]:
+def verdict(report: Impact) -> tuple[Verdict, Reason | None]:
     client = only(report)
-    return client.verdict, client.judgement.deciding.why if client.judgement.deciding else None
+    return client.verdict, client.judgement.deciding.reason if client.judgement.deciding else None
 
 
-def steps(client: ClientImpact) -> list[Step]:
-    return [remedy.step for remedy in client.remedies]
+def steps(client: ClientImpact) -> list[RemedyKind]:
+    return [remedy.kind for remedy in client.remedies]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +87,7 @@ def test_a_version_seen_is_judged_by_what_the_very_patch_accepts(
 
 def test_an_api_that_is_gone_is_refused(tmp_path: Path) -> None:
     made = Made().told("3.9.0").use("ControlledShutdown", 3)
-    assert verdict(judged(tmp_path, made)) == (Verdict.BREAKS, Why.REFUSED)
+    assert verdict(judged(tmp_path, made)) == (Verdict.BREAKS, Reason.REFUSED)
 
 
 def test_one_refused_version_counts_beside_accepted_ones(tmp_path: Path) -> None:
@@ -93,14 +100,14 @@ def test_one_refused_version_counts_beside_accepted_ones(tmp_path: Path) -> None
 
 def test_the_worst_api_decides(tmp_path: Path) -> None:
     made = Made().told("3.9.0").use("Fetch", 99).use("OffsetCommit", 1).use("Produce", 9)
-    assert verdict(judged(tmp_path, made)) == (Verdict.BREAKS, Why.REFUSED)
+    assert verdict(judged(tmp_path, made)) == (Verdict.BREAKS, Reason.REFUSED)
 
 
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        (lambda made: made.use("ApiVersions", 0), (Verdict.SAFE, Why.ABOVE)),
-        (lambda made: made, (Verdict.UNKNOWN, Why.ABOVE_UNASKED)),
+        (lambda made: made.use("ApiVersions", 0), (Verdict.SAFE, Reason.ABOVE)),
+        (lambda made: made, (Verdict.UNKNOWN, Reason.ABOVE_UNASKED)),
     ],
     ids=["it asks", "it was not seen to ask"],
 )
@@ -114,23 +121,23 @@ def test_a_version_above_the_targets_maximum_is_safe_for_who_asks(
 
 def test_who_tells_a_name_has_asked(tmp_path: Path) -> None:
     made = Made().told("4.3.0").use("Fetch", 18, "kgo v1.22.2")
-    assert verdict(judged(tmp_path, made, "4.0.0")) == (Verdict.SAFE, Why.ABOVE)
+    assert verdict(judged(tmp_path, made, "4.0.0")) == (Verdict.SAFE, Reason.ABOVE)
 
 
 def test_an_api_that_the_target_has_not_yet_is_undecided(tmp_path: Path) -> None:
     made = Made().told("4.3.0").use("ApiVersions", 3).use("ConsumerGroupHeartbeat", 0)
-    assert verdict(judged(tmp_path, made, "3.6.0")) == (Verdict.UNKNOWN, Why.NOT_THERE)
+    assert verdict(judged(tmp_path, made, "3.6.0")) == (Verdict.UNKNOWN, Reason.NOT_THERE)
 
 
 def test_api_versions_in_a_version_that_no_broker_knows_says_nothing(tmp_path: Path) -> None:
     made = Made().told("3.9.0").use("ApiVersions", 9)
-    assert verdict(judged(tmp_path / "alone", made)) == (Verdict.UNKNOWN, Why.NOTHING_SEEN)
+    assert verdict(judged(tmp_path / "alone", made)) == (Verdict.UNKNOWN, Reason.NOTHING_SEEN)
     assert only(judged(tmp_path / "beside", made.use("Fetch", 11))).verdict is Verdict.SAFE
 
 
 def test_sasl_version_0_says_nothing_about_the_rest(tmp_path: Path) -> None:
     made = Made().told("3.9.0").use("SaslHandshake", 0).use("SaslAuthenticate", 0)
-    assert verdict(judged(tmp_path, made)) == (Verdict.UNKNOWN, Why.NOTHING_SEEN)
+    assert verdict(judged(tmp_path, made)) == (Verdict.UNKNOWN, Reason.NOTHING_SEEN)
 
 
 # Refused, and what the broker had
@@ -140,22 +147,33 @@ def test_sasl_version_0_says_nothing_about_the_rest(tmp_path: Path) -> None:
     ("release", "api", "version", "expected", "origin"),
     [
         # below the broker's maximum: its own maximum, or a pin
-        ("1.0", "Fetch", 3, (Verdict.BREAKS, Why.REFUSED), Origin.LOG),
+        ("1.0", "Fetch", 3, (Verdict.BREAKS, Reason.REFUSED), MaximumProvenance.LOG),
         # at the broker's maximum: it may have higher ones
-        ("0.10.1", "Fetch", 3, (Verdict.UNKNOWN, Why.REFUSED_AT_MAXIMUM), Origin.LOG),
-        ("0.10.0", "ListOffsets", 0, (Verdict.UNKNOWN, Why.REFUSED_AT_MAXIMUM), Origin.LOG),
+        ("0.10.1", "Fetch", 3, (Verdict.UNKNOWN, Reason.REFUSED_AT_MAXIMUM), MaximumProvenance.LOG),
+        (
+            "0.10.0",
+            "ListOffsets",
+            0,
+            (Verdict.UNKNOWN, Reason.REFUSED_AT_MAXIMUM),
+            MaximumProvenance.LOG,
+        ),
     ],
 )
 def test_a_refused_version_is_held_against_what_the_broker_told(
-    tmp_path: Path, release: str, api: str, version: int, expected: object, origin: Origin
+    tmp_path: Path,
+    release: str,
+    api: str,
+    version: int,
+    expected: object,
+    origin: MaximumProvenance,
 ) -> None:
     made = Made().told(release).use(api, version, form="C")
     report = judged(tmp_path, made)
     assert verdict(report) == expected
     deciding = only(report).judgement.deciding
     assert deciding is not None
-    assert deciding.ceiling is not None
-    assert deciding.ceiling.origin is origin
+    assert deciding.broker_maximum is not None
+    assert deciding.broker_maximum.origin is origin
 
 
 def test_the_maximum_is_that_of_the_hour(tmp_path: Path) -> None:
@@ -168,16 +186,16 @@ def test_the_maximum_is_that_of_the_hour(tmp_path: Path) -> None:
 
 def test_where_a_broker_told_two_maximums_in_one_hour_the_lower_counts(tmp_path: Path) -> None:
     made = Made().told("0.10.1").told("1.0").use("Fetch", 3, days=[0], form="C")
-    assert verdict(judged(tmp_path, made)) == (Verdict.UNKNOWN, Why.REFUSED_AT_MAXIMUM)
+    assert verdict(judged(tmp_path, made)) == (Verdict.UNKNOWN, Reason.REFUSED_AT_MAXIMUM)
 
 
 def test_without_an_answer_in_the_log_a_roll_call_tells_the_maximum(tmp_path: Path) -> None:
     made = Made().roll_call(0, release="0.10.1").use("Fetch", 3, form="C")
     deciding = only(judged(tmp_path, made)).judgement.deciding
     assert deciding is not None
-    assert deciding.why is Why.REFUSED_AT_MAXIMUM
-    assert deciding.ceiling is not None
-    assert deciding.ceiling.origin is Origin.ROLL_CALL
+    assert deciding.reason is Reason.REFUSED_AT_MAXIMUM
+    assert deciding.broker_maximum is not None
+    assert deciding.broker_maximum.origin is MaximumProvenance.ROLL_CALL
 
 
 def test_a_roll_call_names_its_cluster_and_logs_may_not(tmp_path: Path) -> None:
@@ -185,13 +203,13 @@ def test_a_roll_call_names_its_cluster_and_logs_may_not(tmp_path: Path) -> None:
     made.use("Fetch", 3, form="C", cluster=None)
     deciding = only(judged(tmp_path, made)).judgement.deciding
     assert deciding is not None
-    assert deciding.ceiling == Ceiling(3, Origin.ROLL_CALL, is_reached=True)
+    assert deciding.broker_maximum == BrokerMaximum(3, MaximumProvenance.ROLL_CALL, is_reached=True)
 
 
 def test_without_both_the_release_given_does(tmp_path: Path) -> None:
     made = Made().use("Fetch", 3, form="C")
     report = judged(tmp_path, made, broker_release="0.10.1.1")
-    assert verdict(report) == (Verdict.UNKNOWN, Why.REFUSED_AT_MAXIMUM)
+    assert verdict(report) == (Verdict.UNKNOWN, Reason.REFUSED_AT_MAXIMUM)
     assert report.running == ("0.10.1.1",)
 
 
@@ -220,12 +238,12 @@ def test_without_anything_the_maximum_has_a_floor(
 
 def test_a_library_version_known_to_have_accepted_ones_is_safe(tmp_path: Path) -> None:
     made = Made().told("3.9.0").use("OffsetForLeaderEpoch", 1, JAVA)
-    assert verdict(judged(tmp_path, made)) == (Verdict.SAFE, Why.KNOWN_TO_HAVE)
+    assert verdict(judged(tmp_path, made)) == (Verdict.SAFE, Reason.KNOWN_TO_HAVE)
 
 
 def test_an_old_java_client_breaks_where_it_has_nothing_the_target_accepts(tmp_path: Path) -> None:
     made = Made().told("3.9.0").use("Fetch", 3, client_id="consumer-1", days=range(DAYS))
-    assert verdict(judged(tmp_path, made)) == (Verdict.BREAKS, Why.REFUSED)
+    assert verdict(judged(tmp_path, made)) == (Verdict.BREAKS, Reason.REFUSED)
 
 
 @pytest.mark.parametrize(
@@ -237,7 +255,7 @@ def test_u04_a_newer_library_is_not_enough_where_a_setting_pins_it(
 ) -> None:
     found = only(judged(tmp_path, Made().told("3.9.0").use("Fetch", 3, told)))
     assert found.verdict is Verdict.BREAKS
-    assert steps(found) == [Step.UNPIN]
+    assert steps(found) == [RemedyKind.UNPIN]
     assert found.remedies[0].setting == setting
 
 
@@ -247,9 +265,9 @@ def test_u04_a_newer_library_is_not_enough_where_a_setting_pins_it(
 def test_u07_old_librdkafka_with_kerberos_wants_join_group_0_listed(tmp_path: Path) -> None:
     made = Made().told("3.9.0").use("JoinGroup", 5, "librdkafka 2.4.0", listener="SASL_PLAINTEXT")
     found = only(judged(tmp_path / "a", made, "4.0.0"))
-    assert (found.verdict, found.judgement.findings[0].why) == (Verdict.AT_RISK, Why.NEEDED)
-    assert [str(it.version) for it in found.remedies if it.step is Step.UPGRADE] == ["2.11.0"]
-    assert found.remedies[-1].step is Step.OTHER_TARGET
+    assert (found.verdict, found.judgement.findings[0].reason) == (Verdict.AT_RISK, Reason.NEEDED)
+    assert [str(it.version) for it in found.remedies if it.kind is RemedyKind.UPGRADE] == ["2.11.0"]
+    assert found.remedies[-1].kind is RemedyKind.OTHER_TARGET
     assert only(judged(tmp_path / "b", made, "4.0.1")).verdict is Verdict.SAFE
     newer = Made().told("3.9.0").use("JoinGroup", 5, "librdkafka 2.11.0", listener="SASL_SSL")
     assert only(judged(tmp_path / "c", newer, "4.0.0")).verdict is Verdict.SAFE
@@ -321,12 +339,12 @@ def test_what_was_seen_outranks_what_a_library_is_known_to_need(tmp_path: Path) 
 # No longer seen
 
 
-def test_a_refused_version_is_set_aside_after_7_later_days_on_the_same_host(
+def test_a_refused_version_is_superseded_after_7_later_days_on_the_same_host(
     tmp_path: Path,
 ) -> None:
     made = Made().told("3.9.0").use("Fetch", 3, days=range(3)).use("Fetch", 11, days=range(3, 10))
     found = only(judged(tmp_path, made))
-    assert (found.verdict, found.judgement.no_longer_seen[0].versions) == (Verdict.SAFE, (3, 3))
+    assert (found.verdict, found.judgement.superseded[0].versions) == (Verdict.SAFE, (3, 3))
 
 
 @pytest.mark.parametrize(
@@ -347,20 +365,20 @@ def test_newer_software_on_another_host_sets_it_aside_too(tmp_path: Path) -> Non
     made = Made().told("3.9.0").use("OffsetCommit", 1, "sarama v1.30.0", days=range(3))
     newer = made.use("OffsetCommit", 8, "sarama v1.61.1", days=range(3, 10), host="10.0.0.9")
     found = only(judged(tmp_path, newer))
-    assert found.judgement.no_longer_seen
+    assert found.judgement.superseded
     older = Made().told("3.9.0").use("OffsetCommit", 1, "sarama v1.30.0", days=range(3))
     older.use("OffsetCommit", 8, "sarama v1.29.0", days=range(3, 10), host="10.0.0.9")
     assert only(judged(tmp_path / "older", older)).verdict is Verdict.BREAKS
 
 
-def test_a_library_that_needs_what_is_refused_is_set_aside_when_it_was_replaced(
+def test_a_library_that_needs_what_is_refused_is_superseded_when_it_was_replaced(
     tmp_path: Path,
 ) -> None:
     made = Made().told("3.9.0").use("Fetch", 11, "librdkafka 1.7.0", days=range(3))
     made.use("Fetch", 16, "librdkafka 2.11.1", days=range(3, 10), host="10.0.0.2")
     found = only(judged(tmp_path, made))
     assert found.verdict is Verdict.SAFE
-    (gone,) = found.judgement.no_longer_seen
+    (gone,) = found.judgement.superseded
     assert (gone.software_versions, gone.risk is not None) == (("1.7.0",), True)
 
 
@@ -386,17 +404,17 @@ def test_an_upgrade_that_brought_a_name_is_the_same_client(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "asked", [Question(software="sarama"), Question(client_id="app-1")], ids=["software", "id"]
+    "asked", [Filters(software="sarama"), Filters(client_id="app-1")], ids=["software", "id"]
 )
-def test_who_is_asked_for_does_not_change_a_verdict(tmp_path: Path, asked: Question) -> None:
+def test_who_is_asked_for_does_not_change_a_verdict(tmp_path: Path, asked: Filters) -> None:
     made = Made().told("3.9.0").use("Fetch", 3, "sarama v1.61.0", client_id="app-1", days=range(3))
     made.use("Fetch", 11, "kgo v1.20.0", client_id="app-2", days=range(3, 14))
     folder = made.write(tmp_path / "tables")
     old = next(
         it for it in impact(folder, "4.0.0").clients if it.judgement.client.software != "kgo"
     )
-    assert old.judgement.no_longer_seen
-    assert only(impact(folder, "4.0.0", question=asked)).judgement == old.judgement
+    assert old.judgement.superseded
+    assert only(impact(folder, "4.0.0", filters=asked)).judgement == old.judgement
 
 
 def test_one_of_two_hosts_that_stayed_behind_still_breaks(tmp_path: Path) -> None:
@@ -415,8 +433,8 @@ def test_u09_replica_traffic_and_forwarded_requests_are_no_clients(tmp_path: Pat
     made = Made().told("3.9.0").use("Fetch", 3, replica=True).use("CreateTopics", 0, forwarded=True)
     report = judged(tmp_path, made.use("Fetch", 17))
     assert only(report).verdict is Verdict.SAFE
-    assert report.basis.replica_requests == report.basis.forwarded_requests == 10 * DAYS
-    assert report.basis.client_requests == 10 * DAYS
+    assert report.coverage.replica_requests == report.coverage.forwarded_requests == 10 * DAYS
+    assert report.coverage.client_requests == 10 * DAYS
 
 
 @pytest.mark.parametrize("many", ["principal", "software_name"])
@@ -429,15 +447,19 @@ def test_u10_a_host_with_many_is_a_suspected_proxy_and_first_in_the_remedy(
     report = judged(tmp_path, made)
     assert report.proxies == ("10.0.0.1",)
     first = report.clients[0].remedies[0]
-    assert (first.step, first.host, first.suspected) == (Step.LOOK_BEHIND_PROXY, "10.0.0.1", True)
+    assert (first.kind, first.host, first.suspected) == (
+        RemedyKind.LOOK_BEHIND_PROXY,
+        "10.0.0.1",
+        True,
+    )
 
 
 def test_u10_a_filter_does_not_hide_a_proxy(tmp_path: Path) -> None:
     made = Made().told("3.9.0")
     for number in range(21):
         made.use("Fetch", 3, days=[0], principal=f"User:{number}")
-    report = judged(tmp_path, made, question=Question(principal="User:7"))
-    assert only(report).remedies[0].step is Step.LOOK_BEHIND_PROXY
+    report = judged(tmp_path, made, filters=Filters(principal="User:7"))
+    assert only(report).remedies[0].kind is RemedyKind.LOOK_BEHIND_PROXY
 
 
 def test_u10_a_proxy_may_be_given(tmp_path: Path) -> None:
@@ -461,18 +483,18 @@ def test_the_remedy_names_the_version_to_upgrade_to(
 ) -> None:
     found = only(judged(tmp_path, Made().told("3.9.0").use(api, version, told), "4.1.0"))
     upgrade = found.remedies[0]
-    assert (upgrade.step, str(upgrade.version)) == (Step.UPGRADE, expected)
+    assert (upgrade.kind, str(upgrade.version)) == (RemedyKind.UPGRADE, expected)
 
 
 @pytest.mark.parametrize(
     ("told", "client_id", "api", "version", "expected"),
     [
-        (None, "rdkafka", "ListOffsets", 0, [Step.UPGRADE, Step.UNPIN]),
-        (None, "sarama", "OffsetCommit", 1, [Step.UPGRADE, Step.UNPIN]),
-        (None, "consumer-1", "Fetch", 3, [Step.UPGRADE]),
-        ("librdkafka unknown", "app", "ListOffsets", 0, [Step.UPGRADE, Step.UNPIN]),
+        (None, "rdkafka", "ListOffsets", 0, [RemedyKind.UPGRADE, RemedyKind.UNPIN]),
+        (None, "sarama", "OffsetCommit", 1, [RemedyKind.UPGRADE, RemedyKind.UNPIN]),
+        (None, "consumer-1", "Fetch", 3, [RemedyKind.UPGRADE]),
+        ("librdkafka unknown", "app", "ListOffsets", 0, [RemedyKind.UPGRADE, RemedyKind.UNPIN]),
         # who tells its name is newer than the minimum
-        ("kafka-python unknown", "app", "Fetch", 3, [Step.UNPIN]),
+        ("kafka-python unknown", "app", "Fetch", 3, [RemedyKind.UNPIN]),
     ],
 )
 def test_a_version_that_is_not_known_may_be_too_old(
@@ -481,12 +503,12 @@ def test_a_version_that_is_not_known_may_be_too_old(
     client_id: str,
     api: str,
     version: int,
-    expected: list[Step],
+    expected: list[RemedyKind],
 ) -> None:
     made = Made().told("3.9.0").use(api, version, told, client_id=client_id)
     found = only(judged(tmp_path, made, "4.1.0"))
     assert steps(found) == expected
-    if Step.UPGRADE in expected:
+    if RemedyKind.UPGRADE in expected:
         assert found.remedies[0].version is not None
 
 
@@ -508,56 +530,56 @@ def test_the_version_to_upgrade_to_is_that_of_the_library_inside(
 def test_what_several_versions_of_a_library_need_is_said_once(tmp_path: Path) -> None:
     made = Made().told("3.9.0").use("ListOffsets", 0, "librdkafka 1.7.0")
     found = only(judged(tmp_path, made.use("ListOffsets", 0, "librdkafka 1.6.1"), "4.1.0"))
-    assert steps(found) == [Step.UPGRADE, Step.UNPIN]
+    assert steps(found) == [RemedyKind.UPGRADE, RemedyKind.UNPIN]
 
 
 def test_where_no_version_works_it_is_replaced(tmp_path: Path) -> None:
     made = Made().told("3.9.0").use("CreateTopics", 0, client_id="ruby-kafka")
-    assert Step.REPLACE in steps(only(judged(tmp_path, made)))
+    assert RemedyKind.REPLACE in steps(only(judged(tmp_path, made)))
 
 
 def test_u02_the_remedy_names_a_patch_of_the_target_that_accepts_it(tmp_path: Path) -> None:
     found = only(judged(tmp_path, Made().told("3.9.0").use("JoinGroup", 1), "4.0.0"))
     last = found.remedies[-1]
-    assert (last.step, str(last.version)) == (Step.OTHER_TARGET, "4.0.1")
+    assert (last.kind, str(last.version)) == (RemedyKind.OTHER_TARGET, "4.0.1")
 
 
 def test_of_a_client_nobody_knows_one_has_to_find_out(tmp_path: Path) -> None:
     found = only(judged(tmp_path, Made().told("3.9.0").use("Fetch", 3, client_id="mystery")))
-    assert steps(found) == [Step.FIND_OUT]
+    assert steps(found) == [RemedyKind.FIND_OUT]
 
 
 # What it rests on, and the exit code
 
 
-def test_u05_the_window_and_the_brokers_heard_are_told(tmp_path: Path) -> None:
+def test_u05_the_window_and_the_brokers_observed_are_told(tmp_path: Path) -> None:
     made = Made().use("Fetch", 11, days=[0, 20]).roll_call(3, 1).roll_call(3, 2)
-    basis = judged(tmp_path, made.file(lines=500, rejected=3)).basis
-    assert (basis.days, len(basis.heard), basis.brokers_known) == (2, 1, 2)
-    assert basis.not_heard == ("b2:9092",)
-    assert (basis.heard[0].hours, basis.lines, basis.rejected) == (2, 500, 3)
-    assert Limit.REJECTS in basis.limits
+    coverage = judged(tmp_path, made.file(lines=500, rejected=3)).coverage
+    assert (coverage.days, len(coverage.observed), coverage.brokers_known) == (2, 1, 2)
+    assert coverage.not_observed == ("b2:9092",)
+    assert (coverage.observed[0].hours, coverage.lines, coverage.rejected) == (2, 500, 3)
+    assert CoverageLimit.REJECTS in coverage.limits
 
 
 def test_u06_what_is_never_logged_is_always_told(tmp_path: Path) -> None:
-    assert Limit.RAW_SASL in judged(tmp_path, Made().use("Fetch", 11)).basis.limits
+    assert CoverageLimit.RAW_SASL in judged(tmp_path, Made().use("Fetch", 11)).coverage.limits
 
 
 def test_logs_at_info_make_the_inventory_incomplete(tmp_path: Path) -> None:
     made = Made().told("3.9.1").use("JoinGroup", 1, deprecated=10)
     report = judged(tmp_path, made, "4.0.1")
-    assert Limit.INFO_ONLY in report.basis.limits
+    assert CoverageLimit.INFO_ONLY in report.coverage.limits
     assert (only(report).verdict, report.exit_code) == (Verdict.SAFE, 3)
 
 
 def test_a_file_with_nothing_below_info_is_found_out_too(tmp_path: Path) -> None:
     made = Made().use("Fetch", 11).file(levels=0b100)
-    assert Limit.INFO_ONLY in judged(tmp_path, made).basis.limits
+    assert CoverageLimit.INFO_ONLY in judged(tmp_path, made).coverage.limits
 
 
 def test_text_forms_are_told_as_what_they_are(tmp_path: Path) -> None:
-    limits = judged(tmp_path, Made().use("Fetch", 11, form="F")).basis.limits
-    assert {Limit.NO_NAMES, Limit.FORGEABLE, Limit.NO_ERRORS} <= set(limits)
+    limits = judged(tmp_path, Made().use("Fetch", 11, form="F")).coverage.limits
+    assert {CoverageLimit.NO_NAMES, CoverageLimit.FORGEABLE, CoverageLimit.NO_ERRORS} <= set(limits)
 
 
 @pytest.mark.parametrize(
@@ -572,7 +594,7 @@ def test_text_forms_are_told_as_what_they_are(tmp_path: Path) -> None:
         (Made().use("Fetch", 11).roll_call(1, 1), 0),
         (Made(), 3),
     ],
-    ids=["safe", "breaks", "risk", "undecided", "6 days", "unheard", "all heard", "nothing"],
+    ids=["safe", "breaks", "risk", "undecided", "6 days", "unheard", "all observed", "nothing"],
 )
 def test_the_exit_code_is_a_gate(tmp_path: Path, made: Made, code: int) -> None:
     assert judged(tmp_path, made).exit_code == code
@@ -608,9 +630,9 @@ def test_the_answer_goes_into_a_notebook(tmp_path: Path) -> None:
 
 def test_a_later_patch_is_a_remedy_only_where_it_accepts_all_of_it(tmp_path: Path) -> None:
     some = Made().told("3.9.0").use("JoinGroup", 1)
-    assert Step.OTHER_TARGET in steps(only(judged(tmp_path / "some", some)))
+    assert RemedyKind.OTHER_TARGET in steps(only(judged(tmp_path / "some", some)))
     more = Made().told("3.9.0").use("JoinGroup", 1).use("Produce", 2)  # which all of 4.x refuses
-    assert Step.OTHER_TARGET not in steps(only(judged(tmp_path / "more", more)))
+    assert RemedyKind.OTHER_TARGET not in steps(only(judged(tmp_path / "more", more)))
 
 
 def test_a_patch_that_is_not_in_the_catalog_is_refused(tmp_path: Path) -> None:
@@ -632,14 +654,14 @@ def test_the_evidence_of_each_cluster_stands_for_itself(tmp_path: Path) -> None:
     assert [it for it in both.clients if it.judgement.client.cluster == "prod"] == [*alone.clients]
     (found,) = alone.clients
     assert found.judgement.deciding
-    assert found.judgement.deciding.ceiling == Ceiling(12, Origin.LOG)
+    assert found.judgement.deciding.broker_maximum == BrokerMaximum(12, MaximumProvenance.LOG)
 
 
 def test_brokers_of_two_clusters_are_counted_by_cluster() -> None:
     called = [("a", "a1:9092", "a1", "a1:9092", "1"), ("b", "b1:9092", "b1", "b1:9092", "1")]
-    heard = [HeardBroker("a", "a1:9092", 1, 1), HeardBroker("b", "10.0.0.1:9092", 1, 1)]
-    assert compare(called, heard) == Roll(2, ())  # the log of b knows its broker by an address
-    assert compare(called, heard[:1]) == Roll(2, ("b1:9092",))
+    observed = [ObservedBroker("a", "a1:9092", 1, 1), ObservedBroker("b", "10.0.0.1:9092", 1, 1)]
+    assert compare(called, observed) == Roll(2, ())  # the log of b knows its broker by an address
+    assert compare(called, observed[:1]) == Roll(2, ("b1:9092",))
 
 
 @pytest.mark.parametrize(

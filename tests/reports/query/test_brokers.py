@@ -2,16 +2,18 @@
 
 from datetime import UTC, datetime, timedelta
 
-from rollcall.catalog import Mode, Ranges, listed_ranges
-from rollcall.reports.impact.broker_limits import Origin, Told
+from rollcall.catalog import Mode, Ranges, ranges_of
+from rollcall.reports.impact.broker_limits import MaximumProvenance, ReportedRanges
 from rollcall.reports.query.brokers import common_ranges
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 
 
-def told(broker: str, minutes: int, ranges: Ranges, origin: Origin = Origin.LOG) -> Told:
+def told(
+    broker: str, minutes: int, ranges: Ranges, origin: MaximumProvenance = MaximumProvenance.LOG
+) -> ReportedRanges:
     at = NOON + timedelta(minutes=minutes)
-    return Told(("prod", broker), origin, at, at, ranges)
+    return ReportedRanges(("prod", broker), origin, at, at, ranges)
 
 
 def test_clients_can_rely_on_what_all_brokers_last_told() -> None:
@@ -22,8 +24,8 @@ def test_clients_can_rely_on_what_all_brokers_last_told() -> None:
 
 
 def test_what_a_log_tells_outranks_a_roll_call() -> None:
-    old, new = listed_ranges("2.8.2"), listed_ranges("3.9.1")
-    answers = [told("b1", 9, old, Origin.ROLL_CALL), told("b1", 0, new)]
+    old, new = ranges_of("2.8.2"), ranges_of("3.9.1")
+    answers = [told("b1", 9, old, MaximumProvenance.ROLL_CALL), told("b1", 0, new)]
     assert common_ranges(answers)["prod"] == new
 
 

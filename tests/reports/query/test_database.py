@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rollcall.errors import ConfigError, RollcallError
-from rollcall.reports import Question, clients
+from rollcall.reports import Filters, clients
 from rollcall.tables.errors import TablesError
 from tests.reports.making import Made, hour
 
@@ -34,21 +34,21 @@ def test_a_folder_without_tables_is_told(tmp_path: Path) -> None:
 def test_times_with_a_zone_are_taken_as_what_they_are(tmp_path: Path) -> None:
     folder = Made().use("Fetch", 11, days=[0, 5]).write(tmp_path / "tables")
     since = (hour(4)).replace(tzinfo=UTC)
-    assert clients(folder, question=Question(since=since)).basis.days == 1
+    assert clients(folder, filters=Filters(since=since)).coverage.days == 1
 
 
 def test_one_end_of_a_window_may_have_a_zone_and_the_other_none(tmp_path: Path) -> None:
     folder = Made().use("Fetch", 11, days=[0, 3, 5]).write(tmp_path / "tables")
     zone = timezone(timedelta(hours=2))
-    window = Question(since=hour(3, 2).replace(tzinfo=zone), until=hour(4))
-    assert clients(folder, question=window).basis.days == 1
+    window = Filters(since=hour(3, 2).replace(tzinfo=zone), until=hour(4))
+    assert clients(folder, filters=window).coverage.days == 1
     with pytest.raises(ConfigError):
-        Question(since=hour(3), until=hour(3, 2).replace(tzinfo=zone))
+        Filters(since=hour(3), until=hour(3, 2).replace(tzinfo=zone))
 
 
 def test_a_window_that_ends_before_it_begins_is_an_error() -> None:
     with pytest.raises(ConfigError):
-        Question(since=hour(2), until=hour(2) - timedelta(hours=1))
+        Filters(since=hour(2), until=hour(2) - timedelta(hours=1))
 
 
 def test_parts_with_the_same_keys_are_one_row(tmp_path: Path) -> None:
@@ -61,12 +61,12 @@ def test_parts_with_the_same_keys_are_one_row(tmp_path: Path) -> None:
 
 def test_an_operator_can_quote_whatever_he_likes(tmp_path: Path) -> None:
     folder = Made().use("Fetch", 11, principal="User:o'neil").write(tmp_path / "it's tables")
-    (found,) = clients(folder, question=Question(principal="User:o'n*")).clients
+    (found,) = clients(folder, filters=Filters(principal="User:o'n*")).clients
     assert found.principal == "User:o'neil"
 
 
 @pytest.mark.parametrize(
-    ("heard", "missing"),
+    ("observed", "missing"),
     [
         (["b1", "b2", "b3"], []),
         (["b1:9092", "b2", "3"], []),  # address, host, id
@@ -78,14 +78,14 @@ def test_an_operator_can_quote_whatever_he_likes(tmp_path: Path) -> None:
         (["b1", "10.0.0.2", "10.0.0.3"], ["b2:9092", "b3:9092"]),
     ],
 )
-def test_brokers_not_heard_are_found_under_whatever_name(
-    tmp_path: Path, heard: list[str], missing: list[str]
+def test_brokers_not_observed_are_found_under_whatever_name(
+    tmp_path: Path, observed: list[str], missing: list[str]
 ) -> None:
     made = Made()
     for node_id in (1, 2, 3):
         made.roll_call(0, node_id)
-    for name in heard:
+    for name in observed:
         made.use("Fetch", 11, broker=name, days=[0])
-    basis = clients(made.write(tmp_path / "tables")).basis
-    assert list(basis.not_heard) == missing
-    assert (basis.brokers_heard, basis.brokers_known) == (3 - len(missing), 3)
+    coverage = clients(made.write(tmp_path / "tables")).coverage
+    assert list(coverage.not_observed) == missing
+    assert (coverage.brokers_observed, coverage.brokers_known) == (3 - len(missing), 3)

@@ -228,7 +228,7 @@ def _say_what_next(stage: Stage) -> None:
     stage.say(f"Done in {stage.seconds:.0f} s, and nothing is left running. Try next:")
     for command, why in (
         (f"{_opener()} {page}", "what breaks, as one page that can be mailed"),
-        (f"{rollcall} report trouble --tables {tables}", "who misbehaves"),
+        (f"{rollcall} report problems --tables {tables}", "who misbehaves"),
         (f"{rollcall} tables list --tables {tables}", "what the answers rest on"),
         (f"{rollcall} cluster start", "a cluster to point your own clients at"),
         (f"{rollcall} brokers YOUR_BROKER:9092", "the roll call of your own cluster"),

@@ -1,4 +1,4 @@
-"""`rollcall report clients`: who is on the cluster."""
+"""`rollcall report clients`: list all clients."""
 
 from __future__ import annotations
 
@@ -6,58 +6,61 @@ from functools import cache
 
 from rollcall import reports
 from rollcall.catalog import api_name
-from rollcall.cli.report import details as say
-from rollcall.cli.report import summary as words
-from rollcall.cli.report.options import AskedOfClients, with_options
-from rollcall.cli.report.view import CLIENT, Answer, show
-from rollcall.reports import shapes
-from rollcall.reports.export import flat_basis, flat_client
-from rollcall.reports.query.database import open_tables
-from rollcall.reports.values import Client
+from rollcall.cli.report import details, summary
+from rollcall.cli.report.options import ClientReportOptions, with_options
+from rollcall.cli.report.view import CLIENT_COLUMNS, ReportView, show
+from rollcall.reports import export
 
 
 @with_options
-def report_clients(asked: AskedOfClients) -> None:
-    """List who is on the cluster: principal, application, software, hosts, requests, APIs.
+def report_clients(options: ClientReportOptions) -> None:
+    """List all clients with their principal, application, software, hosts and requests.
+
+    JSON, CSV and the HTML page also have the first time, and the API versions of each client.
 
     Example: rollcall report clients --tables tables --software 'librdkafka*'
     """
-    reader = open_tables(asked.folder, asked.question)
+    reader = reports.open_tables(options.directory, options.filters)
     report = reports.clients(reader)
-    answer = Answer(
+    view = ReportView(
         name="clients",
-        title="Who is on the cluster",
-        headline=words.of_clients(report),
-        rests_on=words.on_basis(report.basis),
-        beside={"basis": flat_basis(report.basis), "running": list(report.running)},
+        title="Clients",
+        headline=summary.of_clients(report),
+        coverage=summary.coverage_lines(report.coverage),
+        warnings=summary.warnings(report.coverage),
+        json_fields={
+            "coverage": export.coverage_row(report.coverage),
+            "running": list(report.running),
+        },
         listed="clients",
-        things=report.clients,
-        flat=flat_client,
-        fields=shapes.CLIENT,
-        columns=(*CLIENT, "connections", "requests", "first seen", "last seen", "APIs"),
+        items=report.clients,
+        row=export.client_row,
+        row_columns=export.CLIENT,
+        columns=(*CLIENT_COLUMNS, "connections", "requests", "first seen", "last seen", "APIs"),
+        page_only=("first seen", "APIs"),
         cells=_cells,
-        cluster_of=lambda it: it.cluster,
+        cluster_of=lambda client: client.cluster,
     )
-    show(answer, asked, reader)
+    show(view, options, reader)
 
 
-def _cells(client: Client) -> tuple[object, ...]:
+def _cells(client: reports.Client) -> tuple[object, ...]:
     return (
         client.principal,
         client.application,
-        say.software(client),
+        details.software(client),
         client.host_count,
         client.connections,
         client.requests,
-        words.minute(client.first),
-        words.minute(client.last),
+        summary.minute(client.first),
+        summary.minute(client.last),
         _apis(tuple(client.apis.items())),
     )
 
 
 @cache
 def _apis(apis: tuple[tuple[int, tuple[int, int]], ...]) -> str:
-    """Many clients use the same."""
+    """Cached: many clients use the same versions."""
     return ", ".join(
         f"{api_name(key)} {low}" + (f"-{high}" if high > low else "") for key, (low, high) in apis
     )

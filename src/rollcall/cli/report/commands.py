@@ -1,4 +1,4 @@
-"""`rollcall report`: who is on the cluster, what breaks, who restarted, who misbehaves."""
+"""The group of commands `rollcall report`; each is loaded when it is called."""
 
 import typer
 
@@ -7,19 +7,19 @@ from rollcall.cli.lazy import lazy_group
 COMMANDS = {
     "clients": (
         "rollcall.cli.report.clients:report_clients",
-        "List who is on the cluster: principal, application, software, hosts, requests, APIs.",
+        "List all clients with their principal, application, software, hosts and requests.",
     ),
     "impact": (
         "rollcall.cli.report.impact:report_impact",
-        "Tell which clients break when the brokers are upgraded, why, and what to do about it.",
+        "List the clients that break when the brokers are upgraded, with evidence and remedies.",
     ),
     "restarts": (
         "rollcall.cli.report.restarts:report_restarts",
-        "Tell when each broker started, which were up together, and which are flapping.",
+        "List when each broker started, rolling restarts and flapping brokers.",
     ),
-    "trouble": (
-        "rollcall.cli.report.problems:report_trouble",
-        "Tell which clients misbehave: storms, floods, errors, throttling, mixed versions.",
+    "problems": (
+        "rollcall.cli.report.problems:report_problems",
+        "List clients that misbehave: reconnects, floods, errors, throttling, mixed versions.",
     ),
 }
 
@@ -31,7 +31,7 @@ app = typer.Typer(
 
 @app.callback()
 def report() -> None:
-    """Say who is on the cluster, what breaks at an upgrade, what restarted, and who misbehaves.
+    """Report clients, upgrade impact, broker restarts and client problems.
 
-    From the tables, without starting Spark.
+    Reads the tables without starting Spark.
     """

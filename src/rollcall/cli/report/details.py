@@ -1,203 +1,227 @@
-"""The words for one client, broker or complaint: what was seen, why it matters, what to do."""
+"""Text about one client, broker or problem: software, evidence, remedies, notes."""
 
 from __future__ import annotations
 
-from rollcall.catalog import Provenance, Risk, RiskReason, api_name, known_libraries
-from rollcall.cli.report.summary import count, large, minute
+from datetime import datetime
+
+from rollcall.catalog import Provenance, Release, Risk, RiskReason, api_name, known_libraries
+from rollcall.cli.report.summary import count, large, minute, some
 from rollcall.cli.terminal.text import duration
-from rollcall.reports.complaints import Complaint, Kind, Unit
-from rollcall.reports.impact.broker_limits import Origin
-from rollcall.reports.impact.findings import Finding, Verdict, Why
-from rollcall.reports.impact.remedies import Remedy, Step
-from rollcall.reports.impact.report import ClientImpact
-from rollcall.reports.starts import UNLISTED, BrokerStarts
-from rollcall.reports.values import Client
+from rollcall.reports import (
+    BrokerStarts,
+    Client,
+    ClientImpact,
+    Finding,
+    MaximumProvenance,
+    Problem,
+    ProblemKind,
+    RateUnit,
+    Reason,
+    Remedy,
+    RemedyKind,
+    Verdict,
+)
+from rollcall.reports.restarts import UNLISTED
 
-ORIGINS = {
-    Origin.LOG: "as it told in the log",
-    Origin.ROLL_CALL: "as a roll call saw",
-    Origin.CONFIGURED: "by the release given",
-    Origin.FLOOR: "at least",
-    Origin.NONE: "at a guess",
+VERSIONS_SHOWN = 2
+CANDIDATES_SHOWN = 3
+PROVENANCES = {
+    MaximumProvenance.LOG: "reported",
+    MaximumProvenance.ROLL_CALL: "reported in a roll call",
+    MaximumProvenance.CONFIGURED: "configured",
+    MaximumProvenance.FLOOR: "at least",
+    MaximumProvenance.UNKNOWN: "inferred",
 }
-
-WHY = {
-    Why.REFUSED: "{accepts}; {top}, so it will not choose a higher one by itself",
-    Why.REFUSED_AT_MAXIMUM: "{accepts}; {top}: whether the client has higher ones did not show",
-    Why.KNOWN_TO_HAVE: "{accepts}, and this library version has one of those",
-    Why.NO_LONGER_SEEN: "no longer seen: accepted ones on 7 later days or more",
-    Why.ABOVE: "{accepts}; it asks first, so it will use a lower one",
-    Why.ABOVE_UNASKED: "{accepts}, and it was not seen to ask first",
-    Why.NOT_THERE: "{accepts} yet",
-    Why.ACCEPTED: "{accepts}",
+REASONS = {
+    Reason.REFUSED: "{accepts}; {maximum}, so the client will not use a higher version by itself",
+    Reason.REFUSED_AT_BROKER_MAXIMUM: "{accepts}; {maximum}, so the client may support a higher "
+    "version",
+    Reason.LIBRARY_SUPPORTS_ACCEPTED: "{accepts}, and this library version supports one of these",
+    Reason.SUPERSEDED: "superseded, accepted versions were used on 7 or more later days",
+    Reason.ABOVE_MAXIMUM: "{accepts}; the client sends ApiVersions and will use a lower version",
+    Reason.ABOVE_MAXIMUM_NOT_NEGOTIATED: "{accepts}, and the client was not observed to send "
+    "ApiVersions",
+    Reason.API_NOT_AVAILABLE: "{accepts} yet",
+}
+RISK_REASONS = {
+    RiskReason.REFUSED: "which {target} refuses",
+    RiskReason.NOT_LISTED: "which {target} does not list",
+    RiskReason.NO_COMMON: "and has no version in common with {target}",
 }
 
 
 def software(client: Client) -> str:
-    """What it is, and how that is known."""
-    told = client.versions
-    versions = ", ".join(told[:4]) + (", ..." if len(told) > 4 else "")
+    """Name and versions, with the provenance; or the candidates."""
     if client.software is not None:
-        mark = " (inferred in part)" if client.inferred_requests else ""
-        mark = " (inferred)" if client.named is Provenance.INFERRED else mark
-        return f"{client.software} {versions}".strip() + mark
-    if client.other_names:
-        return f"one of {', '.join(client.other_names)} (inferred)"
-    found = dict.fromkeys(
-        f"{it.library} {it.version}" if it.version else it.library
-        for inference in (client.inferences or {}).values()
-        for it in inference.candidates
-    )
-    if not found:
-        return "cannot tell"
-    return f"{' or '.join(found)} (inferred)"
-
-
-def deciding(it: ClientImpact) -> str:
-    found = it.judgement.deciding
-    if found is None or found.api_key is None:
-        return ""
-    return f"{api_name(found.api_key)} {_versions(found)}"
-
-
-def evidence(it: Finding) -> str:
-    """Why, in a sentence."""
-    if it.why is Why.NOTHING_SEEN or it.api_key is None:
-        return "nothing was seen that says which versions it will use"
-    if it.risk is not None:
-        return _risk(it, it.risk)
-    seen = f"{api_name(it.api_key)} {_versions(it)}, {count(it.requests, 'request')}"
-    seen += f" from {minute(it.first)} to {minute(it.last)}" if it.first else ""
-    if it.hosts:
-        seen += f" on {', '.join(it.hosts[:5])}{', ...' if len(it.hosts) > 5 else ''}"
-    accepts = "the target does not have it"
-    if it.accepted:
-        accepts = f"the target accepts {it.accepted.low} to {it.accepted.high}"
-    return f"{seen}: {WHY[it.why].format(accepts=accepts, top=_top(it))}"
-
-
-def _top(it: Finding) -> str:
-    if it.ceiling is None or it.ceiling.maximum is None:
-        return "how much the broker had is not known"
-    return f"the broker had up to {it.ceiling.maximum} ({ORIGINS[it.ceiling.origin]})"
-
-
-def _risk(it: Finding, risk: Risk) -> str:
-    lacks = {
-        RiskReason.REFUSED: "which the target refuses",
-        RiskReason.NOT_LISTED: "to be listed, which the target does not",
-        RiskReason.NO_COMMON: "and has no version in common with the target",
-    }
-    work = f" for {risk.operation}" if risk.operation else ""
-    if it.why is Why.NO_LONGER_SEEN:
-        told = ", ".join(each or "the nameless one" for each in it.software_versions)
-        return (
-            f"{told} needs {api_name(risk.api_key)} {_versions(it)}{work}, and is no longer seen: "
-            "other software on 7 later days or more"
+        mark = " (partly inferred)" if client.inferred_requests else ""
+        if client.software_provenance is Provenance.INFERRED:
+            mark = " (inferred)"
+        return f"{client.software} {some(client.versions, VERSIONS_SHOWN)}".strip() + mark
+    candidates = list(client.name_candidates) or list(
+        dict.fromkeys(
+            f"{candidate.library} {candidate.version}" if candidate.version else candidate.library
+            for inference in (client.inferences or {}).values()
+            for candidate in inference.candidates
         )
+    )
+    if not candidates:
+        return "unknown"
+    if len(candidates) > CANDIDATES_SHOWN:
+        return f"unknown ({len(candidates)} candidates)"
+    return f"{' or '.join(candidates)} (inferred)"
+
+
+def deciding(impact: ClientImpact) -> str:
+    finding = impact.judgement.deciding
+    return _api_versions(finding) if finding else ""
+
+
+def evidence(finding: Finding, target: Release) -> str:
+    """What was observed, and why it leads to the verdict."""
+    if finding.reason is Reason.NO_EVIDENCE or finding.api_key is None:
+        return "no request shows which versions the client will use"
+    if finding.risk is not None:
+        return _risk(finding, finding.risk, target)
+    observed = [_api_versions(finding), count(finding.requests, "request")]
+    if finding.first and finding.last:
+        observed.append(_time_span(finding.first, finding.last))
+    if finding.hosts:
+        observed.append(f"from {some(finding.hosts, 1)}")
+    accepts = f"{target} does not have this API"
+    if finding.accepted:
+        accepts = f"{target} accepts {_range(*finding.accepted)}"
+    reason = REASONS[finding.reason].format(accepts=accepts, maximum=_maximum(finding))
+    return f"{', '.join(observed)}: {reason}"
+
+
+def _time_span(first: datetime, last: datetime) -> str:
+    end = f"{last:%H:%M}" if first.date() == last.date() else minute(last)
+    return f"{minute(first)} to {end}"
+
+
+def _maximum(finding: Finding) -> str:
+    maximum = finding.broker_maximum
+    if maximum is None or maximum.version is None:
+        return "the broker's maximum version is unknown"
+    return f"the broker offered up to {maximum.version} ({PROVENANCES[maximum.provenance]})"
+
+
+def _risk(finding: Finding, risk: Risk, target: Release) -> str:
+    needs = _api_versions(finding) + (f" for {risk.operation}" if risk.operation else "")
+    if finding.reason is Reason.SUPERSEDED:
+        versions = ", ".join(version or "unknown" for version in finding.software_versions)
+        return (
+            f"version {versions} needs {needs}: superseded, other software was used on 7 or more "
+            "later days"
+        )
+    reference = f": {risk.reference}" if risk.reference else ""
+    reason = RISK_REASONS[risk.reason].format(target=target)
     return (
-        f"not seen in the window, but this library version needs "
-        f"{api_name(risk.api_key)} {_versions(it)}{work}, {lacks[risk.reason]}"
-        f" ({risk.basis}{f': {risk.reference}' if risk.reference else ''})"
+        f"not observed, but this library version needs {needs}, {reason} ({risk.basis}{reference})"
     )
 
 
-def remedy(it: Remedy, client: Client) -> str:
-    library = _title(it.library)
-    match it.step:
-        case Step.LOOK_BEHIND_PROXY:
-            kind = "a suspected proxy" if it.suspected else "a proxy"
-            return f"look behind {it.host}, {kind}: its clients share that address"
-        case Step.UPGRADE if it.version is not None:
-            inside = f"one with {_title(it.engine)} " if it.engine else ""
-            return f"upgrade {library} to {inside}{it.version} or later"
-        case Step.UPGRADE:
-            return f"upgrade {library}; which version is enough is not known"
-        case Step.UNPIN:
-            return (
-                f"lift {it.setting} if it is set: a newer {library} is not enough while that "
-                "setting holds its versions down"
-            )
-        case Step.REPLACE:
-            return f"replace {library}: no version of it is known to work"
-        case Step.OTHER_TARGET:
-            return f"or upgrade the brokers to {it.version}, which accepts it"
-        case Step.FIND_OUT:
-            told = "no name" if client.software is None else f"the name {client.software}"
-            return f"ask its owner which library it is: it told {told}"
-        case Step.TEST:
-            return "try it against the target before the upgrade"
-        case Step.WATCH:
-            return "watch it for longer"
+def remedy(remedy: Remedy, client: Client) -> str:
+    """An imperative; for an inferred library with the condition `if this is`."""
+    text = _remedy(remedy, client)
+    is_inferred = client.software is None and remedy.library is not None
+    return f"if this is {_title(remedy.library)}, {text}" if is_inferred else text
 
 
-def notes(it: ClientImpact) -> list[str]:
-    """What does not decide, and is good to know."""
-    told = [
-        f"{_title(look.library)} {look.version or 'that tells no name'} is below the minimum "
-        f"{look.minimum.version} ({look.minimum.reference}); what was seen outranks that"
-        for look in it.judgement.compatibilities.values()
-        if look.below_minimum and look.minimum and it.verdict is Verdict.SAFE
+def _remedy(remedy: Remedy, client: Client) -> str:
+    library = _title(remedy.library)
+    match remedy.kind:
+        case RemedyKind.LOOK_BEHIND_PROXY:
+            kind = "a suspected proxy" if remedy.suspected else "a proxy"
+            return f"find the client behind {remedy.host}, {kind}"
+        case RemedyKind.UPGRADE if remedy.version is not None:
+            engine = f"a version with {_title(remedy.engine)} " if remedy.engine else ""
+            return f"upgrade {library} to {engine}{remedy.version} or later"
+        case RemedyKind.UPGRADE:
+            return f"upgrade {library} (the version needed is unknown)"
+        case RemedyKind.UNPIN:
+            return f"remove the setting {remedy.setting}, which pins {library} to old versions"
+        case RemedyKind.REPLACE:
+            return f"replace {library}, of which no version is known to work"
+        case RemedyKind.OTHER_TARGET:
+            return f"or upgrade the brokers to {remedy.version}, which accepts it"
+        case RemedyKind.IDENTIFY:
+            name = "no name" if client.software is None else f"the name {client.software}"
+            return f"ask the owner for the library, the client reports {name}"
+        case RemedyKind.TEST:
+            return "test the client with the target"
+        case RemedyKind.OBSERVE_LONGER:
+            return "collect logs for longer"
+
+
+def notes(impact: ClientImpact, target: Release) -> list[str]:
+    """Facts that do not decide the verdict."""
+    lines = [
+        f"{_title(known.library)} {known.version or 'of unknown version'} is below the documented "
+        f"minimum {known.minimum.version} ({known.minimum.reference}), but only accepted versions "
+        "were observed"
+        for known in impact.judgement.compatibilities.values()
+        if known.below_minimum and known.minimum and impact.verdict is Verdict.SAFE
     ]
-    return told + [evidence(found) for found in it.judgement.no_longer_seen]
+    return lines + [evidence(finding, target) for finding in impact.judgement.superseded]
 
 
-def complaint(it: Complaint) -> str:
-    at = f" at {it.broker}" if it.broker else ""
-    of = f" from {it.host}" if it.host else ""
-    api = f", most of them {api_name(it.api_key)}" if it.api_key is not None else ""
-    match it.kind, it.unit:
-        case (Kind.RECONNECTS, _):
-            return f"{it.rate:,.0f} connections per hour{of}{at}, {large(it.count)} in all"
-        case (_, Unit.PER_HOUR):
-            return f"{it.rate:,.0f} requests per hour{of}{at}, {large(it.count)} in all"
-        case (_, Unit.PER_CONNECTION):
-            return f"{it.rate:,.0f} requests for every connection{of}, {large(it.count)} in all"
-        case (Kind.ASKS_ONCE, _):
-            return (
-                f"{large(it.count)} of {large(it.of or 0)} connections asked once ({it.rate:.0%})"
-            )
-        case (Kind.ERRORS, _):
-            return (
-                f"{large(it.count)} of {large(it.of or 0)} answers are errors ({it.rate:.1%}){api}"
-            )
-        case (Kind.THROTTLED, _):
-            return (
-                f"{large(it.count)} of {large(it.of or 0)} requests throttled ({it.rate:.1%}){api}"
-            )
+def problem(problem: Problem) -> str:
+    """What was observed."""
+    host = f" from {problem.host}" if problem.host else ""
+    broker = f" to {problem.broker}" if problem.broker else ""
+    api = f", mostly {api_name(problem.api_key)}" if problem.api_key is not None else ""
+    total = f"{large(problem.count)} in all"
+    share = f"{large(problem.count)} of {large(problem.of or 0)}"
+    match problem.kind, problem.unit:
+        case (ProblemKind.RECONNECTS, _):
+            return f"{problem.rate:,.0f} connections per hour{host}{broker}, {total}"
+        case (_, RateUnit.PER_HOUR):
+            return f"{problem.rate:,.0f} requests per hour{host}{broker}, {total}"
+        case (_, RateUnit.PER_CONNECTION):
+            return f"{problem.rate:,.0f} requests per connection{host}, {total}"
+        case (ProblemKind.SINGLE_REQUESTS, _):
+            return f"{share} connections with one request ({problem.rate:.0%})"
+        case (ProblemKind.ERRORS, _):
+            return f"{share} responses with an error ({problem.rate:.1%}){api}"
+        case (ProblemKind.THROTTLED, _):
+            return f"{share} requests throttled ({problem.rate:.1%}){api}"
         case _:
-            return f"{it.count} versions on one day: {', '.join(it.versions[:8])}"
+            return f"{problem.count} versions on one day: {some(problem.versions, 8)}"
 
 
-def on_broker(it: BrokerStarts) -> list[str]:
-    told = []
-    for episode in it.episodes:
+def broker_notes(broker: BrokerStarts) -> list[str]:
+    lines = []
+    for episode in broker.episodes:
         first, last = episode.starts[0], episode.starts[-1]
         if episode.is_flapping:
-            told.append(
+            lines.append(
                 f"flapping: {len(episode.starts)} starts from {minute(first.time)} "
                 f"to {minute(last.time)}"
             )
         if last.moved_from:
-            told.append(f"came back on a new address, before it was {last.moved_from}")
+            lines.append(f"moved from {last.moved_from}")
         if last.is_earlier:
-            told.append("its start time is earlier than the one before: look at its clock")
-    if it.episodes and (off := int(it.episodes[-1].starts[-1].clock_off.total_seconds())):
-        told.append(f"its clock is {'ahead' if off > 0 else 'behind'} by {duration(off)} at least")
-    if it.failure == UNLISTED:
-        told.append(f"down or gone: no roll call names it after {minute(it.last_seen)}")
-    elif it.failure:
-        told.append(f"did not answer: {it.failure}")
-    return list(dict.fromkeys(told))
+            lines.append("start time earlier than the previous one; check its clock")
+    if broker.start and (ahead := int(broker.start.clock_ahead.total_seconds())):
+        lines.append(f"clock at least {duration(ahead)} {'ahead' if ahead > 0 else 'behind'}")
+    if broker.failure == UNLISTED:
+        lines.append(f"down or removed, not in roll calls after {minute(broker.last_seen)}")
+    elif broker.failure:
+        lines.append(f"no response: {broker.failure}")
+    return list(dict.fromkeys(lines))
 
 
-def _versions(it: Finding) -> str:
-    if it.versions is None:
+def _api_versions(finding: Finding) -> str:
+    if finding.api_key is None or finding.versions is None:
         return ""
-    low, high = it.versions
-    return str(low) if low == high else f"{low} to {high}"
+    return f"{api_name(finding.api_key)} {_range(*finding.versions)}"
+
+
+def _range(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}-{high}"
 
 
 def _title(library: str | None) -> str:
-    row = known_libraries().get(library or "")
-    return row.title if row else library or "the library"
+    known = known_libraries().get(library or "")
+    return known.title if known else library or "the library"

@@ -1,4 +1,4 @@
-"""A report for other programs: JSON, CSV, or one page that can be mailed."""
+"""A report as JSON, CSV or self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -9,75 +9,78 @@ from functools import partial
 from pathlib import Path
 
 from rollcall import reports
-from rollcall.cli.report.view import Answer
+from rollcall.cli.report.view import ReportView
 from rollcall.cli.terminal.output import print_json
 from rollcall.errors import RollcallError
-from rollcall.pages import page
-from rollcall.reports.query.database import Reader
-from rollcall.reports.starts import Restarts
-from rollcall.reports.timeline import OverTime, versions_over_time
+from rollcall.pages import Page, render
+from rollcall.reports import Reader, Restarts, VersionTimeline
 from rollcall.text import safe_text
 
-FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""A cell that begins so is a formula to a spreadsheet, and anyone may choose a client id. The last
-four are the first in full width, which is the same to some."""
+FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""A spreadsheet evaluates a cell that begins with one of these, and a client id may begin with any
+character. The last four are full-width forms of the first four."""
 
 
-def print_report(answer: Answer) -> None:
-    head = {"report": answer.name, "summary": answer.headline}
-    print_json({**head, **answer.beside}, rows={answer.listed: map(answer.flat, answer.things)})
+def print_report(view: ReportView) -> None:
+    """Print one JSON document."""
+    head = {"report": view.name, "summary": view.headline}
+    print_json({**head, **view.json_fields}, rows={view.listed: map(view.row, view.items)})
 
 
-def print_csv(answer: Answer) -> None:
+def print_csv(view: ReportView) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(answer.fields)
-    rows = map(answer.flat, answer.things)
+    writer.writerow(view.row_columns)
+    rows = map(view.row, view.items)
     writer.writerows([csv_cell(value) for value in row.values()] for row in rows)
 
 
 def csv_cell(value: object) -> object:
+    """A value that no spreadsheet evaluates as a formula."""
     if isinstance(value, (list, tuple)):
-        return csv_cell("; ".join(_item(item) for item in value))
+        return csv_cell("; ".join(_element(element) for element in value))
     if not isinstance(value, str):
         return value
-    return safe_text(f"'{value}" if value.lstrip(" ").startswith(FORMULAS) else value)
+    return safe_text(f"'{value}" if value.lstrip(" ").startswith(FORMULA_PREFIXES) else value)
 
 
-def _item(item: object) -> str:
-    if not isinstance(item, dict):
-        return str(item)
-    if item.keys() >= {"api", "lowest", "highest"}:
-        return f"{item['api']} {item['lowest']}-{item['highest']}"
-    return json.dumps({key: value for key, value in item.items() if value not in (None, [])})
+def _element(element: object) -> str:
+    if not isinstance(element, dict):
+        return str(element)
+    if element.keys() >= {"api", "lowest", "highest"}:
+        return f"{element['api']} {element['lowest']}-{element['highest']}"
+    return json.dumps({key: value for key, value in element.items() if value not in (None, [])})
 
 
-def _charts(reader: Reader, *, about_clients: bool) -> tuple[OverTime, Restarts]:
-    over_time = versions_over_time(reader) if about_clients else OverTime((), {})
-    return over_time, reports.restarts(reader)
+def _charts(reader: Reader, *, has_clients: bool) -> tuple[VersionTimeline, Restarts]:
+    timeline = reports.version_timeline(reader) if has_clients else VersionTimeline((), {})
+    return timeline, reports.restarts(reader)
 
 
-def write_page(answer: Answer, html: Path, reader: Reader) -> None:
-    charts = reader.beside(partial(_charts, about_clients=answer.about_clients))
-    cells = [answer.cells(it) for it in answer.things]
-    details = [answer.details(it) for it in answer.things] if answer.details else ()
-    over_time, restarts = charts.result()
-    text = page(
-        title=answer.title,
-        headline=answer.headline,
-        rests_on=answer.rests_on,
-        columns=answer.columns,
+def write_page(view: ReportView, path: Path, reader: Reader) -> None:
+    """Write the HTML page, and print the headline and the size of the page."""
+    charts = reader.in_background(partial(_charts, has_clients=view.has_clients))
+    cells = [view.cells(item) for item in view.items]
+    details = [view.details(item) for item in view.items] if view.details else ()
+    timeline, restarts = charts.result()
+    page = Page(
+        title=view.title,
+        headline=f"{view.headline}.",
+        notes=[*view.notes, *view.coverage],
+        warnings=view.warnings,
+        listed=view.listed,
+        columns=view.columns,
         cells=cells,
         details=details,
-        listed=answer.listed,
-        over_time=over_time,
+        timeline=timeline,
         restarts=restarts,
     )
+    html = render(page)
     try:
-        html.write_text(text, encoding="utf-8")
+        path.write_text(html, encoding="utf-8")
     except OSError as error:
         raise RollcallError(
-            f"the page cannot be written to {html}: {error.strerror}",
-            hint="give --html a file in a folder that you may write to",
+            f"cannot write the page to {path}: {error.strerror}",
+            hint="give --html a file in a directory that you may write to",
         ) from error
-    print(safe_text(answer.headline))
-    print(safe_text(f"{html}: {len(text.encode()) // 1024} KB"))
+    print(safe_text(f"{view.headline}."))
+    print(safe_text(f"{path}: {len(html.encode()) // 1024} KB"))

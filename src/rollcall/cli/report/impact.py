@@ -1,4 +1,4 @@
-"""`rollcall report impact`: what breaks at an upgrade."""
+"""`rollcall report impact`: list the clients that break when the brokers are upgraded."""
 
 from __future__ import annotations
 
@@ -12,23 +12,19 @@ from typing import Annotated
 import typer
 
 from rollcall import reports
-from rollcall.catalog import release_line
-from rollcall.cli.report import details as say
-from rollcall.cli.report import summary as words
-from rollcall.cli.report.options import AskedOfClients, with_options
-from rollcall.cli.report.view import CLIENT, Answer, show
+from rollcall.catalog import Release, release_line
+from rollcall.cli.report import details, summary
+from rollcall.cli.report.options import ClientReportOptions, with_options
+from rollcall.cli.report.view import CLIENT_COLUMNS, ReportView, show
 from rollcall.cli.terminal.output import DISK_FULL, discard_output, disk_full_error
 from rollcall.errors import ConfigError, RollcallError
-from rollcall.reports import shapes
-from rollcall.reports.export import flat_basis, flat_impact
-from rollcall.reports.impact.findings import Verdict
-from rollcall.reports.impact.report import MIN_DAYS, ClientImpact, Impact
-from rollcall.reports.query.database import Reader, open_tables
+from rollcall.reports import ClientImpact, Impact, Verdict, export
+from rollcall.reports.impact.report import MIN_DAYS
 
 
 @contextmanager
-def telling_apart() -> Iterator[None]:
-    """A report that cannot be made is a wrong call: 1 would tell a gate that something breaks."""
+def failures_as_usage_errors() -> Iterator[None]:
+    """Make every failure exit with 2: exit code 1 means that a client breaks."""
     try:
         yield
     except RollcallError as error:
@@ -37,16 +33,16 @@ def telling_apart() -> Iterator[None]:
         if error.errno not in DISK_FULL:
             raise
         discard_output()
-        told = disk_full_error(error)
-        raise ConfigError(told.message, hint=told.hint) from error
+        full = disk_full_error(error)
+        raise ConfigError(full.message, hint=full.hint) from error
 
 
 @with_options
-@telling_apart()
+@failures_as_usage_errors()
 def report_impact(
-    asked: AskedOfClients,
+    options: ClientReportOptions,
     target: Annotated[
-        str, typer.Option(metavar="RELEASE", help="The release to upgrade to, as in 4.0.1.")
+        str, typer.Option(metavar="RELEASE", help="Release to upgrade to, such as 4.0.1.")
     ],
     running: Annotated[
         str | None,
@@ -54,37 +50,42 @@ def report_impact(
             "--from",
             "--broker-release",
             metavar="RELEASE",
-            help="What the brokers run now; else it is inferred.",
+            help="Release that the brokers run (default: inferred).",
         ),
     ] = None,
     owners: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="CSV with the columns principal, client_id and owner; else principals are owners.",
+            help="CSV file with the columns principal, client_id and owner "
+            "(default: the principal is the owner).",
         ),
     ] = None,
     proxy: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="HOST", help="A host that many clients stand behind; may be repeated."
-        ),
+        typer.Option(metavar="HOST", help="Host of a proxy with many clients; repeatable."),
     ] = None,
     min_days: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Days to hear before anything is safe.")
-    ] = (MIN_DAYS),
-    show_all: Annotated[bool, typer.Option("--all", help="List the safe ones too.")] = False,
+        int,
+        typer.Option(
+            metavar="DAYS",
+            min=0,
+            show_default=False,
+            help=f"Days of logs needed for exit code 0 (default {MIN_DAYS}).",
+        ),
+    ] = MIN_DAYS,
+    show_all: Annotated[bool, typer.Option("--all", help="List safe clients as well.")] = False,
 ) -> None:
-    """Tell which clients break when the brokers are upgraded, why, and what to do about it.
+    """List the clients that break when the brokers are upgraded, with evidence and remedies.
 
-    Exit code: 1 something breaks; 3 something is at risk or undecided, or too little was heard;
-    2 it could not be told; 0 otherwise.
+    Exit codes: 0 no client breaks; 1 a client breaks; 2 the report failed; 3 a client is at risk or
+    unknown, or the logs do not cover enough days or brokers.
 
     Example: rollcall report impact --tables tables --target 4.0.1
     """
-    for name in filter(None, (target, running)):
-        release_line(name)  # a slip is told before the tables are read
-    reader = open_tables(asked.folder, asked.question)
+    for release in filter(None, (target, running)):
+        release_line(release)  # fails on an unknown release before the tables are read
+    reader = reports.open_tables(options.directory, options.filters)
     report = reports.impact(
         reader,
         target,
@@ -93,75 +94,73 @@ def report_impact(
         proxies=proxy or (),
         min_days=min_days,
     )
-    answer = Answer(
+    view = ReportView(
         name="impact",
-        title=f"What breaks at {report.target}",
-        headline=words.of_impact(report),
-        rests_on=[*words.to_write_to(report), *words.on_basis(report.basis, report.min_days)],
-        beside=_beside(report),
+        title=f"Upgrade to {report.target}",
+        headline=summary.of_impact(report),
+        notes=summary.owner_lines(report),
+        coverage=summary.coverage_lines(report.coverage),
+        warnings=summary.warnings(report.coverage, report.min_days),
+        json_fields=_json_fields(report),
         listed="clients",
-        things=report.clients,
-        flat=flat_impact,
-        fields=shapes.IMPACT,
-        # without owners, theirs would be the principal once more
+        items=report.clients,
+        row=export.impact_row,
+        row_columns=export.IMPACT,
         columns=(
             "verdict",
             *(["owner"] if report.has_owners else []),
-            *CLIENT,
+            *CLIENT_COLUMNS,
             "decided by",
             "requests",
         ),
+        page_only=("hosts", "requests"),
         cells=partial(_cells, has_owners=report.has_owners),
-        cluster_of=lambda it: it.judgement.client.cluster,
-        details=_detail,
-        is_shown=lambda it: show_all or it.verdict is not Verdict.SAFE,
+        cluster_of=lambda client: client.judgement.client.cluster,
+        details=partial(_details, target=report.target),
+        is_shown=lambda client: show_all or client.verdict is not Verdict.SAFE,
     )
-    _show(answer, asked, reader)
+    try:
+        show(view, options, reader)
+        sys.stdout.flush()
+    except BrokenPipeError:  # such as `| head`: the exit code still counts
+        discard_output()
     raise typer.Exit(report.exit_code)
 
 
-def _show(answer: Answer, asked: AskedOfClients, reader: Reader) -> None:
-    """All of it, before the exit code: who has read enough of it still wants that."""
-    try:
-        show(answer, asked, reader)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        discard_output()
-
-
-def _beside(report: Impact) -> dict[str, object]:
+def _json_fields(report: Impact) -> dict[str, object]:
     return {
         "target": str(report.target),
         "running": list(report.running),
         "exit_code": report.exit_code,
         "counts": {str(verdict): count for verdict, count in report.counts.items()},
         "owners": [
-            {"owner": owner, **{str(verdict): n for verdict, n in counts.items()}}
+            {"owner": owner, **{str(verdict): count for verdict, count in counts.items()}}
             for owner, counts in report.by_owner.items()
         ],
         "proxies": list(report.proxies),
-        "basis": flat_basis(report.basis),
+        "coverage": export.coverage_row(report.coverage),
     }
 
 
-def _cells(it: ClientImpact, *, has_owners: bool) -> tuple[object, ...]:
-    client = it.judgement.client
+def _cells(impact: ClientImpact, *, has_owners: bool) -> tuple[object, ...]:
+    client = impact.judgement.client
     return (
-        it.verdict,
-        *([it.owner] if has_owners else []),
+        impact.verdict,
+        *([impact.owner] if has_owners else []),
         client.principal,
         client.application,
-        say.software(client),
+        details.software(client),
         client.host_count,
-        say.deciding(it),
+        details.deciding(impact),
         client.requests,
     )
 
 
-def _detail(it: ClientImpact) -> list[str]:
-    client = it.judgement.client
+def _details(impact: ClientImpact, *, target: Release) -> list[str]:
+    judgement, client = impact.judgement, impact.judgement.client
+    deciding = [it for it in judgement.findings if it.verdict is impact.verdict]
+    lines = [details.evidence(finding, target) for finding in deciding]
+    lines += [f"-> {details.remedy(remedy, client)}" for remedy in impact.remedies]
+    lines += [f"note: {note}" for note in details.notes(impact, target) if note not in lines]
     name = f"{client.principal or 'no principal'}, {client.application or 'no client id'}"
-    lines = [say.evidence(found) for found in it.judgement.findings if found.verdict is it.verdict]
-    lines += [f"-> {say.remedy(step, client)}" for step in it.remedies]
-    lines += [f"note: {note}" for note in say.notes(it) if note not in lines]
-    return [f"{it.verdict}: {name}, {say.software(client)}", *lines] if lines else []
+    return [f"{impact.verdict}: {name}, {details.software(client)}", *lines] if lines else []

@@ -1,4 +1,4 @@
-"""The options that reports share, each declared once."""
+"""Options that the reports share, declared once as fields of a dataclass."""
 
 from __future__ import annotations
 
@@ -16,82 +16,85 @@ import typer
 
 from rollcall.errors import ConfigError, RollcallError
 from rollcall.pipeline.sources.paths import is_local, local_path
-from rollcall.reports.query.filters import Question
+from rollcall.reports.query.filters import Filters, in_utc
 
 AGE = re.compile(r"(\d+)([dh])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What every report takes."""
+class ReportOptions:
+    """Options of every report."""
 
     tables: Annotated[
-        str, typer.Option("--tables", metavar="DIR", help="The folder of the tables.")
+        str, typer.Option("--tables", metavar="DIR", help="Directory of the tables.")
     ]
     since: Annotated[
         str | None,
         typer.Option(
-            "--since", metavar="TIME", help="From this UTC time (2026-10-01T12:00) or age (30d)."
+            "--since",
+            metavar="TIME",
+            help="Start of the window: UTC time (2026-10-01T12:00) or age (30d, 12h).",
         ),
     ] = None
     until: Annotated[
-        str | None, typer.Option("--until", metavar="TIME", help="Up to this UTC time or age.")
+        str | None,
+        typer.Option("--until", metavar="TIME", help="End of the window: UTC time or age."),
     ] = None
     cluster: Annotated[str | None, typer.Option(metavar="NAME", help="Only this cluster.")] = None
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, for spreadsheets.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False
     html: Annotated[
         Path | None,
-        typer.Option("--html", metavar="FILE", help="Write one page that can be mailed."),
+        typer.Option("--html", metavar="FILE", help="Write a self-contained HTML report."),
     ] = None
 
     def __post_init__(self) -> None:
         if sum((self.as_json, self.as_csv, self.html is not None)) > 1:
             raise ConfigError(
-                "--json, --csv and --html are different answers", hint="give one of them"
+                "--json, --csv and --html exclude each other", hint="give only one of them"
             )
 
     @property
-    def folder(self) -> Path:
+    def directory(self) -> Path:
         if not is_local(self.tables):
             raise RollcallError(
-                f"reports read tables from a local folder, and {self.tables} is none",
-                hint="copy the folder, or mount it",
+                f"{self.tables} is not a local directory",
+                hint="copy the directory to this machine, or mount it",
             )
         return Path(local_path(self.tables))
 
     @property
-    def question(self) -> Question:
-        return self._question()
+    def filters(self) -> Filters:
+        return self._filters()
 
-    def _question(self, **whose: Any) -> Question:
-        since, until = _time("--since", self.since), _time("--until", self.until)
-        return Question(since=since, until=until, cluster=self.cluster, **whose)
+    def _filters(self, **names: Any) -> Filters:
+        since, until = _parse_time("--since", self.since), _parse_time("--until", self.until)
+        return Filters(since=since, until=until, cluster=self.cluster, **names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedOfClients(Asked):
-    """What the reports about clients take beside it."""
+class ClientReportOptions(ReportOptions):
+    """Options of the reports about clients."""
 
     principal: Annotated[
         str | None,
-        typer.Option(metavar="PATTERN", help="Only principals that fit, as in 'User:pay*'."),
+        typer.Option(metavar="PATTERN", help="Only matching principals, such as 'User:pay*'."),
     ] = None
     client_id: Annotated[
         str | None,
-        typer.Option(metavar="PATTERN", help="Only client ids that fit, as in 'app-*'."),
+        typer.Option(metavar="PATTERN", help="Only matching client ids, such as 'app-*'."),
     ] = None
     software: Annotated[
         str | None,
-        typer.Option(metavar="PATTERN", help="Only software names that fit, as in 'librdkafka*'."),
+        typer.Option(metavar="PATTERN", help="Only matching software names, such as 'librdkafka*'."),
     ] = None
     raw_ids: Annotated[
-        bool, typer.Option("--raw-ids", help="List client ids one by one, and not by application.")
+        bool, typer.Option("--raw-ids", help="List client ids instead of applications.")
     ] = False
 
     @property
-    def question(self) -> Question:
-        return self._question(
+    def filters(self) -> Filters:
+        return self._filters(
             principal=self.principal,
             client_id=self.client_id,
             software=self.software,
@@ -100,36 +103,35 @@ class AskedOfClients(Asked):
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the fields of its first parameter, `asked`, as options of their own."""
-    asked, *own = signature(command, eval_str=True).parameters.values()
-    hints = get_type_hints(asked.annotation, include_extras=True)
+    """Turn the first parameter of a command, a dataclass of options, into one option per field."""
+    options, *own = signature(command, eval_str=True).parameters.values()
+    hints = get_type_hints(options.annotation, include_extras=True)
     shared = [
         Parameter(
-            it.name,
+            field.name,
             Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if it.default is MISSING else it.default,
-            annotation=hints[it.name],
+            default=Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
         )
-        for it in fields(asked.annotation)
+        for field in fields(options.annotation)
     ]
-    own = [it.replace(kind=Parameter.KEYWORD_ONLY) for it in own]
+    own = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in own]
 
-    def call(**given: Any) -> None:
-        of_all = {it.name: given.pop(it.name) for it in shared}
-        with _without_garbage():
-            command(asked.annotation(**of_all), **given)
+    def call(**arguments: Any) -> None:
+        values = {parameter.name: arguments.pop(parameter.name) for parameter in shared}
+        with _garbage_collection_disabled():
+            command(options.annotation(**values), **arguments)
 
-    every = [shared[0], *own, *shared[1:]]
+    parameters = [shared[0], *own, *shared[1:]]
     call.__name__, call.__doc__ = command.__name__, command.__doc__
-    call.__signature__ = Signature(every)  # type: ignore[attr-defined]
-    call.__annotations__ = {it.name: it.annotation for it in every}
+    call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return call
 
 
 @contextmanager
-def _without_garbage() -> Iterator[None]:
-    """A report makes a million values and keeps them all to its end: looking for those that
-    nobody needs any more would be a tenth of its time."""
+def _garbage_collection_disabled() -> Iterator[None]:
+    """A report creates a million values and keeps them until it ends."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -139,20 +141,19 @@ def _without_garbage() -> Iterator[None]:
             gc.enable()
 
 
-def _time(option: str, text: str | None) -> datetime | None:
-    """A UTC time without its zone, as the tables hold it."""
+def _parse_time(option: str, text: str | None) -> datetime | None:
+    """A time or an age as UTC time without a zone, as in the tables."""
     try:
-        return None if text is None else _parsed(text)
+        return None if text is None else _time(text)
     except (ValueError, OverflowError):
         raise ConfigError(
-            f"{option} {text!r} is no time",
+            f"{option} {text!r} is not a valid time",
             hint="use 2026-10-01, 2026-10-01T12:00 or an age such as 30d",
         ) from None
 
 
-def _parsed(text: str) -> datetime:
+def _time(text: str) -> datetime:
     if age := AGE.fullmatch(text):
         hours = int(age[1]) * (24 if age[2] == "d" else 1)
         return datetime.now(UTC).replace(tzinfo=None) - timedelta(hours=hours)
-    time = datetime.fromisoformat(text)
-    return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
+    return in_utc(datetime.fromisoformat(text))

@@ -1,48 +1,46 @@
-"""`rollcall report trouble`: who misbehaves."""
+"""`rollcall report problems`: list clients that misbehave."""
 
 from __future__ import annotations
 
 from rollcall import reports
-from rollcall.cli.report import details as say
-from rollcall.cli.report import summary as words
-from rollcall.cli.report.options import AskedOfClients, with_options
-from rollcall.cli.report.view import Answer, show
-from rollcall.reports import shapes
-from rollcall.reports.complaints import Complaint
-from rollcall.reports.export import flat_basis, flat_complaint
-from rollcall.reports.query.database import open_tables
+from rollcall.cli.report import details, summary
+from rollcall.cli.report.options import ClientReportOptions, with_options
+from rollcall.cli.report.view import ReportView, show
+from rollcall.reports import export
 
 
 @with_options
-def report_trouble(asked: AskedOfClients) -> None:
-    """Tell which clients misbehave: storms, floods, errors, throttling, mixed versions.
+def report_problems(options: ClientReportOptions) -> None:
+    """List clients that misbehave: reconnects, floods, errors, throttling, mixed versions.
 
-    Example: rollcall report trouble --tables tables --since 24h
+    Example: rollcall report problems --tables tables --since 24h
     """
-    reader = open_tables(asked.folder, asked.question)
-    report = reports.trouble(reader)
-    answer = Answer(
-        name="trouble",
-        title="Who misbehaves",
-        headline=words.of_trouble(report),
-        rests_on=words.on_basis(report.basis),
-        beside={"basis": flat_basis(report.basis)},
-        listed="complaints",
-        things=report.complaints,
-        flat=flat_complaint,
-        fields=shapes.COMPLAINT,
-        columns=("trouble", "principal", "application", "software", "what was seen"),
+    reader = reports.open_tables(options.directory, options.filters)
+    report = reports.problems(reader)
+    view = ReportView(
+        name="problems",
+        title="Client problems",
+        headline=summary.of_problems(report),
+        coverage=summary.coverage_lines(report.coverage),
+        warnings=summary.warnings(report.coverage),
+        json_fields={"coverage": export.coverage_row(report.coverage)},
+        listed="problems",
+        items=report.problems,
+        row=export.problem_row,
+        row_columns=export.PROBLEM,
+        columns=("problem", "principal", "application", "software", "observed"),
         cells=_cells,
-        cluster_of=lambda it: it.client.cluster,
+        cluster_of=lambda problem: problem.client.cluster,
     )
-    show(answer, asked, reader)
+    show(view, options, reader)
 
 
-def _cells(it: Complaint) -> tuple[object, ...]:
+def _cells(problem: reports.Problem) -> tuple[object, ...]:
+    versions = details.some(problem.versions, details.VERSIONS_SHOWN)
     return (
-        it.kind,
-        it.client.principal,
-        it.client.application,
-        " ".join(filter(None, (it.client.software, ", ".join(it.versions[:4])))),
-        say.complaint(it),
+        problem.kind,
+        problem.client.principal,
+        problem.client.application,
+        " ".join(filter(None, (problem.client.software, versions))),
+        details.problem(problem),
     )

@@ -1,51 +1,49 @@
-"""`rollcall report restarts`: when brokers started."""
+"""`rollcall report restarts`: list when brokers started."""
 
 from __future__ import annotations
 
 from rollcall import reports
-from rollcall.cli.report import details as say
-from rollcall.cli.report import summary as words
-from rollcall.cli.report.options import Asked, with_options
-from rollcall.cli.report.view import Answer, show
-from rollcall.reports import shapes
-from rollcall.reports.export import flat_broker
-from rollcall.reports.query.database import open_tables
-from rollcall.reports.starts import BrokerStarts
+from rollcall.cli.report import details, summary
+from rollcall.cli.report.options import ReportOptions, with_options
+from rollcall.cli.report.view import ReportView, show
+from rollcall.reports import export
 
 
 @with_options
-def report_restarts(asked: Asked) -> None:
-    """Tell when each broker started, which were up together, and which are flapping.
+def report_restarts(options: ReportOptions) -> None:
+    """List when each broker started, rolling restarts and flapping brokers.
 
     Example: rollcall report restarts --tables tables --since 7d
     """
-    reader = open_tables(asked.folder, asked.question)
+    reader = reports.open_tables(options.directory, options.filters)
     report = reports.restarts(reader)
-    answer = Answer(
+    view = ReportView(
         name="restarts",
-        title="When brokers started",
-        headline=words.of_restarts(report),
-        rests_on=words.on_restarts(report),
-        beside={},
+        title="Broker starts",
+        headline=summary.of_restarts(report),
+        notes=summary.restart_notes(report),
+        coverage=summary.roll_call_lines(report),
+        json_fields={},
         listed="brokers",
-        things=report.brokers,
-        flat=flat_broker,
-        fields=shapes.BROKER,
-        columns=("broker", "address", "software", "started", "restarts", "what else"),
+        items=report.brokers,
+        row=export.broker_row,
+        row_columns=export.BROKER,
+        columns=("broker", "address", "software", "started", "restarts", "notes"),
         cells=_cells,
-        cluster_of=lambda it: it.cluster,
-        about_clients=False,
+        cluster_of=lambda broker: broker.cluster,
+        has_clients=False,
     )
-    show(answer, asked, reader)
+    show(view, options, reader)
 
 
-def _cells(it: BrokerStarts) -> tuple[object, ...]:
+def _cells(broker: reports.BrokerStarts) -> tuple[object, ...]:
+    software = " ".join(filter(None, (broker.software_name, broker.software_version)))
+    provenance = f" ({broker.software_provenance})" if broker.software_version else ""
     return (
-        None if it.node_id is None else str(it.node_id),
-        it.address,
-        " ".join(filter(None, (it.software_name, it.software_version)))
-        + (f" ({it.software_source})" if it.software_version else ""),
-        words.minute(it.start.told if it.start else None),
-        it.restarts,
-        "; ".join(say.on_broker(it)),
+        None if broker.node_id is None else str(broker.node_id),
+        broker.address,
+        software + provenance,
+        summary.minute(broker.start.reported if broker.start else None),
+        broker.restarts,
+        "; ".join(details.broker_notes(broker)),
     )

@@ -1,103 +1,113 @@
-"""One report, ready to be shown in any way; and shown as text."""
+"""A report ready to be printed, and its text form: headline, table, details, coverage, warnings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
-from rollcall.cli.report.options import Asked
+from rollcall.cli.report.options import ReportOptions
 from rollcall.cli.terminal.output import print_lines, print_table
 from rollcall.cli.terminal.text import grouped
-from rollcall.reports.query.database import Reader
+from rollcall.reports import Reader
 
-CLIENT = ("principal", "application", "software", "hosts")
-RIGHT = ("hosts", "connections", "requests", "restarts")
-
-
-def _all(_: Any) -> bool:
-    return True
+CLIENT_COLUMNS = ("principal", "application", "software", "hosts")
+NUMBER_COLUMNS = ("hosts", "connections", "requests", "restarts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """What is listed becomes rows or cells when they are asked for: there may be thousands."""
+class ReportView:
+    """A report with functions that turn its items (clients, brokers, problems) into rows.
+
+    The rows are made when they are needed: there may be thousands."""
 
     name: str
     title: str
     headline: str
-    rests_on: list[str]
-    beside: Mapping[str, Any]
-    """What JSON has beside the list."""
+    notes: Sequence[str] = ()
+    """Sentences below the headline."""
+    coverage: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    json_fields: Mapping[str, Any]
+    """Keys of the JSON document next to the list."""
     listed: str
-    """What JSON calls the list."""
-    things: Sequence[Any]
-    flat: Callable[[Any], dict[str, Any]]
-    """A thing for JSON and CSV."""
-    fields: Iterable[str]
-    """What such a row has, for a list without any."""
+    """Key of the list in the JSON document."""
+    items: Sequence[Any]
+    row: Callable[[Any], dict[str, Any]]
+    """An item as row for JSON and CSV."""
+    row_columns: Iterable[str]
     columns: tuple[str, ...]
+    """Columns of the table in text and HTML."""
+    page_only: Sequence[str] = ()
+    """Columns that the text omits, to fit into 100 characters."""
     cells: Callable[[Any], Sequence[object]]
-    """A thing as text and on the page."""
+    """An item as row of that table."""
     cluster_of: Callable[[Any], str | None]
-    """Which cluster a thing is of."""
     details: Callable[[Any], list[str]] | None = None
-    """Lines about a thing, the first a heading; empty when there are none."""
-    is_shown: Callable[[Any], bool] = _all
-    """Whether the text lists it."""
-    about_clients: bool = True
-    """Whether a chart of their libraries belongs on the page."""
+    """Lines about an item, of which the first is a heading; empty if there is nothing to say."""
+    is_shown: Callable[[Any], bool] = lambda _: True
+    """Whether the text lists an item."""
+    has_clients: bool = True
+    """Whether the page has a chart of client libraries."""
 
 
-def show(answer: Answer, asked: Asked, reader: Reader) -> None:
-    if len(set(map(answer.cluster_of, answer.things))) > 1:
-        answer = _with_clusters(answer)
-    if asked.as_json or asked.as_csv or asked.html is not None:
-        from rollcall.cli.report.export import print_csv, print_report, write_page
+def show(view: ReportView, options: ReportOptions, reader: Reader) -> None:
+    """Print the report in the form that the options ask for."""
+    if len(set(map(view.cluster_of, view.items))) > 1:
+        view = _with_clusters(view)
+    if not (options.as_json or options.as_csv or options.html is not None):
+        _print_text(view)
+        return
+    from rollcall.cli.report.export import print_csv, print_report, write_page
 
-        if asked.html is not None:
-            write_page(answer, asked.html, reader)
-        elif asked.as_json:
-            print_report(answer)
-        else:
-            print_csv(answer)
+    if options.html is not None:
+        write_page(view, options.html, reader)
+    elif options.as_json:
+        print_report(view)
     else:
-        _print_text(answer)
+        print_csv(view)
 
 
-def _with_clusters(answer: Answer) -> Answer:
-    """What lists things of several clusters says which."""
+def _with_clusters(view: ReportView) -> ReportView:
+    """The view with the cluster in each row and in each heading of details."""
 
-    def cells(it: Any) -> Sequence[object]:
-        return (answer.cluster_of(it), *answer.cells(it))
+    def cells(item: Any) -> Sequence[object]:
+        return (view.cluster_of(item), *view.cells(item))
 
-    def details(it: Any) -> list[str]:
-        told = answer.details(it) if answer.details else []
-        where = answer.cluster_of(it) or "no cluster named"
-        return [f"{line} ({where})" if not number else line for number, line in enumerate(told)]
+    def details(item: Any) -> list[str]:
+        lines = view.details(item) if view.details else []
+        cluster = view.cluster_of(item) or "no cluster name"
+        return [f"{lines[0]} ({cluster})", *lines[1:]] if lines else []
 
     return replace(
-        answer,
-        columns=("cluster", *answer.columns),
+        view,
+        columns=("cluster", *view.columns),
         cells=cells,
-        details=details if answer.details else None,
+        details=details if view.details else None,
     )
 
 
-def _print_text(answer: Answer) -> None:
-    headline = answer.headline[0].upper() + answer.headline[1:] + "."
-    print_lines([headline, *(f"  {line}" for line in answer.rests_on)])
-    shown = [it for it in answer.things if answer.is_shown(it)]
+def _print_text(view: ReportView) -> None:
+    print_lines([f"{view.headline}.", *view.notes])
+    shown = [item for item in view.items if view.is_shown(item)]
     if shown:
         print()
-        print_table(answer.columns, map(grouped, map(answer.cells, shown)), right=RIGHT)
-    for rest, titles in _alike(filter(None, map(answer.details, shown) if answer.details else ())):
-        print_lines(["", *titles, *(f"  {line}" for line in rest)])
+        in_text = [column not in view.page_only for column in view.columns]
+        rows = (list(compress(grouped(view.cells(item)), in_text)) for item in shown)
+        print_table(tuple(compress(view.columns, in_text)), rows, right=NUMBER_COLUMNS)
+    for lines, headings in _grouped_details(view, shown):
+        print_lines(["", *headings, *(f"  {line}" for line in lines)])
+    if view.coverage or view.warnings:
+        print_lines(["", *view.coverage, *(f"warning: {warning}" for warning in view.warnings)])
 
 
-def _alike(details: Iterable[list[str]]) -> Iterable[tuple[tuple[str, ...], list[str]]]:
-    """What is true of several is said once, below all of them."""
-    found: dict[tuple[str, ...], list[str]] = {}
-    for title, *rest in details:
-        found.setdefault(tuple(rest), []).append(title)
-    return found.items()
+def _grouped_details(
+    view: ReportView, items: Iterable[Any]
+) -> Iterable[tuple[tuple[str, ...], list[str]]]:
+    """Lines that several items share are printed once, below the headings of all of them."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for item in items if view.details else ():
+        if view.details and (lines := view.details(item)):
+            groups.setdefault(tuple(lines[1:]), []).append(lines[0])
+    return groups.items()

@@ -1,8 +1,8 @@
-"""The highest version that a broker had when a client used another: below it, the client chose.
+"""The maximum version that a broker offered when a client used a lower or an equal one.
 
-It comes from the broker's own ApiVersions answer in the log, else from a roll call, else from a
-release that was given, else from a floor: the highest version anyone used there, and what the
-oldest release has that writes this form of the log.
+It comes from the first of these that is known: an ApiVersions response of the broker in the log; a
+roll call; a configured release; a floor, which is the highest version that any client used there or
+the maximum of the oldest release that writes this form of the request log.
 """
 
 from __future__ import annotations
@@ -13,45 +13,34 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from rollcall.catalog import Ranges, Release, accepted_ranges, log_format
+from rollcall.catalog import Release, accepted_ranges, log_format
+from rollcall.reports.query.brokers import BrokerKey, RangesSource, ReportedRanges
 
 
-class Origin(StrEnum):
-    """How the broker's maximum is known."""
+class MaximumProvenance(StrEnum):
+    """How a broker's maximum is known."""
 
     LOG = "log"
     ROLL_CALL = "roll call"
     CONFIGURED = "configured"
     FLOOR = "floor"
-    NONE = "none"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class Ceiling:
-    """The broker's maximum beside a refused version of a client."""
+class BrokerMaximum:
+    """The maximum version that brokers offered for an API while a client used some version."""
 
-    maximum: int | None = None
-    """The highest of all brokers and hours in which the version was used."""
-    origin: Origin = Origin.NONE
+    version: int | None = None
+    """The highest of all brokers and hours in which the client used its version."""
+    provenance: MaximumProvenance = MaximumProvenance.UNKNOWN
     is_reached: bool = False
-    """Wherever it was used, it was the broker's highest."""
+    """The client's version was the maximum on every broker and in every hour."""
 
 
-class Told(NamedTuple):
-    """What a broker told, and from when to when."""
+class BrokerUse(NamedTuple):
+    """A version that a client used on a broker in an hour."""
 
-    broker: BrokerKey
-    origin: Origin
-    time: datetime
-    last: datetime
-    ranges: Ranges
-
-
-BrokerKey = tuple[str | None, str | None]
-"""Cluster and broker, as the tables name them."""
-
-
-class Used(NamedTuple):
     broker: BrokerKey
     hour: datetime
     api_key: int
@@ -59,77 +48,90 @@ class Used(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ceilings:
-    told: Mapping[BrokerKey, Mapping[Origin, list[Told]]]
-    floors: Mapping[BrokerKey, str]
+class BrokerMaximums:
+    reported: Mapping[BrokerKey, Mapping[RangesSource, list[ReportedRanges]]]
+    log_forms: Mapping[BrokerKey, str]
     """The oldest form of the request log that each broker wrote."""
     release: Release | None = None
+    """The configured release."""
 
     @classmethod
     def build(
-        cls, told: Iterable[Told], floors: Mapping[BrokerKey, str], release: Release | None
-    ) -> Ceilings:
-        by_broker: dict[BrokerKey, dict[Origin, list[Told]]] = {}
-        for it in sorted(told, key=lambda it: it.time):
-            by_broker.setdefault(it.broker, {}).setdefault(it.origin, []).append(it)
-        return cls(by_broker, floors, release)
+        cls,
+        reported: Iterable[ReportedRanges],
+        log_forms: Mapping[BrokerKey, str],
+        release: Release | None,
+    ) -> BrokerMaximums:
+        by_broker: dict[BrokerKey, dict[RangesSource, list[ReportedRanges]]] = {}
+        for report in sorted(reported, key=lambda it: it.first):
+            by_source = by_broker.setdefault(report.broker, {})
+            by_source.setdefault(report.source, []).append(report)
+        return cls(by_broker, log_forms, release)
 
     @property
     def clusters(self) -> set[str | None]:
-        return {cluster for cluster, _ in self.floors}
+        return {cluster for cluster, _ in self.log_forms}
 
-    def lowest(self, cluster: str | None, api_key: int) -> tuple[int, Origin]:
-        """No broker heard of the cluster had a lower maximum at any time; -1 when nothing is
-        known of one."""
-        lows = [self._lowest_of(it, api_key) for it in self.floors if it[0] == cluster]
-        return min(lows, key=lambda low: low[0], default=(-1, Origin.NONE))
+    def lowest(self, cluster: str | None, api_key: int) -> tuple[int, MaximumProvenance]:
+        """The lowest maximum of all brokers of a cluster at any time; -1 if unknown for one."""
+        lows = [self._lowest_of(key, api_key) for key in self.log_forms if key[0] == cluster]
+        return min(lows, key=lambda low: low[0], default=(-1, MaximumProvenance.UNKNOWN))
 
-    def _lowest_of(self, broker: BrokerKey, api_key: int) -> tuple[int, Origin]:
-        for entries in self._by_origin(broker):
-            found = [it for it in entries if api_key in it.ranges]
-            if found:
-                return min(it.ranges[api_key].high for it in found), found[0].origin
-        return self._floor(broker, api_key)
+    def _lowest_of(self, broker: BrokerKey, api_key: int) -> tuple[int, MaximumProvenance]:
+        reports = self._reports(broker, api_key)
+        return _maximum(reports, api_key) if reports else self._floor(broker, api_key)
 
-    def of(self, used: Iterable[Used], highest: Mapping[tuple[BrokerKey, int], int]) -> Ceiling:
-        """Of one version that one client used; `highest` is the most anyone used there."""
-        best, reached = Ceiling(is_reached=True), True
-        for it in used:
-            maximum, origin = self._at(it, highest.get((it.broker, it.api_key), -1))
-            if best.maximum is None or maximum > best.maximum:
-                best = Ceiling(maximum, origin)
-            reached = reached and it.api_version >= maximum
-        return Ceiling(best.maximum, best.origin, reached)
+    def during(
+        self, uses: Iterable[BrokerUse], highest: Mapping[tuple[BrokerKey, int], int]
+    ) -> BrokerMaximum:
+        """The maximum while one client used one version.
 
-    def _at(self, used: Used, highest: int) -> tuple[int, Origin]:
-        for entries in self._by_origin(used.broker):
-            having = [it for it in entries if used.api_key in it.ranges]
-            if having:
-                told = _in_effect(having, used.hour)
-                return min(it.ranges[used.api_key].high for it in told), told[0].origin
-        maximum, origin = self._floor(used.broker, used.api_key)
-        return (maximum, origin) if maximum >= highest else (highest, Origin.FLOOR)
+        `highest` is the highest version that any client used, per broker and API."""
+        version, provenance, is_reached = None, MaximumProvenance.UNKNOWN, True
+        for use in uses:
+            maximum, known_from = self._at(use, highest.get((use.broker, use.api_key), -1))
+            if version is None or maximum > version:
+                version, provenance = maximum, known_from
+            is_reached = is_reached and use.api_version >= maximum
+        return BrokerMaximum(version, provenance, is_reached)
 
-    def _by_origin(self, broker: BrokerKey) -> Iterable[list[Told]]:
-        entries = self.told.get(broker, {})
-        return (entries[origin] for origin in (Origin.LOG, Origin.ROLL_CALL) if origin in entries)
+    def _at(self, use: BrokerUse, highest: int) -> tuple[int, MaximumProvenance]:
+        if reports := self._reports(use.broker, use.api_key):
+            return _maximum(_in_effect(reports, use.hour), use.api_key)
+        maximum, provenance = self._floor(use.broker, use.api_key)
+        return (maximum, provenance) if maximum >= highest else (highest, MaximumProvenance.FLOOR)
 
-    def _floor(self, broker: BrokerKey, api_key: int) -> tuple[int, Origin]:
-        if self.release is not None:
-            range_ = accepted_ranges(self.release).get(api_key)
-            return (range_.high if range_ else -1), Origin.CONFIGURED
-        form = self.floors.get(broker)
-        range_ = accepted_ranges(log_format(form).since).get(api_key) if form else None
-        return (range_.high if range_ else -1), Origin.FLOOR
+    def _reports(self, broker: BrokerKey, api_key: int) -> list[ReportedRanges]:
+        """The reports of a broker that list an API: of the log, otherwise of roll calls."""
+        by_source = self.reported.get(broker, {})
+        for source in (RangesSource.LOG, RangesSource.ROLL_CALL):
+            reports = [it for it in by_source.get(source, ()) if api_key in it.ranges]
+            if reports:
+                return reports
+        return []
+
+    def _floor(self, broker: BrokerKey, api_key: int) -> tuple[int, MaximumProvenance]:
+        provenance = MaximumProvenance.FLOOR if self.release is None else MaximumProvenance.CONFIGURED
+        release, form = self.release, self.log_forms.get(broker)
+        if release is None and form is not None:
+            release = log_format(form).since
+        range_ = accepted_ranges(release).get(api_key) if release is not None else None
+        return (range_.high if range_ else -1), provenance
 
 
-def _in_effect(entries: list[Told], hour: datetime) -> list[Told]:
-    """What was told last before that hour, and during it; when nothing was, the first after.
+def _maximum(reports: list[ReportedRanges], api_key: int) -> tuple[int, MaximumProvenance]:
+    """The lowest maximum in some reports, with the provenance of the first one."""
+    lowest = min(report.ranges[api_key].high for report in reports)
+    return lowest, MaximumProvenance(reports[0].source)
 
-    A row at midnight may stand for the whole day."""
+
+def _in_effect(reports: list[ReportedRanges], hour: datetime) -> list[ReportedRanges]:
+    """The last report before an hour and all reports in it; without any, the first one after it.
+
+    A row at midnight may cover the whole day."""
     span = timedelta(hours=1) if hour.hour else timedelta(days=1)
-    told = [it for it in entries if it.time < hour + span and it.last >= hour]
-    if not any(it.time < hour for it in told):
-        before = [it for it in entries if it.last < hour]
-        told += sorted(before, key=lambda it: it.last)[-1:]
-    return told or entries[:1]
+    found = [it for it in reports if it.first < hour + span and it.last >= hour]
+    if not any(it.first < hour for it in found):
+        before = [it for it in reports if it.last < hour]
+        found += sorted(before, key=lambda it: it.last)[-1:]
+    return found or reports[:1]

@@ -1,4 +1,4 @@
-"""What a judgement of a client is made of; making it prose is the command line's."""
+"""Values of an impact judgement: verdict, reason, finding. `rollcall.cli` turns them into text."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from rollcall.catalog import LibraryCompatibility, Range, Risk
-from rollcall.reports.impact.broker_limits import Ceiling
-from rollcall.reports.values import Client
+from rollcall.reports.clients import Client
+from rollcall.reports.impact.broker_limits import BrokerMaximum
 
 
 class Verdict(StrEnum):
@@ -28,60 +28,91 @@ class Verdict(StrEnum):
 _RANKS = {verdict: rank for rank, verdict in enumerate(Verdict)}
 
 
-class Why(StrEnum):
+class Reason(StrEnum):
+    """Why a verdict was reached. Each reason has one verdict."""
+
     REFUSED = "refused"
-    """The target refuses it, and the broker had higher ones: its own maximum, or a pin."""
-    REFUSED_AT_MAXIMUM = "refused-at-maximum"
-    """The target refuses it; it was the highest that the broker had, the client may have more."""
-    KNOWN_TO_HAVE = "known-to-have"
-    """The target refuses it, but this library version has versions that it accepts."""
-    NO_LONGER_SEEN = "no-longer-seen"
-    """The target refuses it; the client went on with accepted ones for days."""
-    ABOVE = "above"
-    """Above the target's maximum, from a client that asks and will use a lower one."""
-    ABOVE_UNASKED = "above-unasked"
-    """Above the target's maximum, from a client that was not seen to ask."""
-    NOT_THERE = "not-there"
+    """The target refuses the version, which is below the broker's maximum: the client's own
+    maximum, or a pin."""
+    REFUSED_AT_BROKER_MAXIMUM = "refused-at-broker-maximum"
+    """The target refuses the version. It is the broker's maximum; the client may support more."""
+    LIBRARY_SUPPORTS_ACCEPTED = "library-supports-accepted"
+    """The target refuses the version, but the library version supports accepted ones."""
+    SUPERSEDED = "superseded"
+    """The target refuses the version; the client used accepted ones on 7 later days."""
+    ABOVE_MAXIMUM = "above-maximum"
+    """Above the target's maximum, from a client that sends ApiVersions and will use a lower one."""
+    ABOVE_MAXIMUM_NOT_NEGOTIATED = "above-maximum-not-negotiated"
+    """Above the target's maximum, from a client that was not observed to send ApiVersions."""
+    API_NOT_AVAILABLE = "api-not-available"
     """The target does not have this API yet."""
-    NEEDED = "needed"
-    """Not seen, but the library is known to need it for some work."""
-    NOTHING_SEEN = "nothing-seen"
-    """Nothing was seen that says which versions it will use."""
+    NEEDED_BY_LIBRARY = "needed-by-library"
+    """Not observed, but the library version needs it for some operation."""
+    NO_EVIDENCE = "no-evidence"
+    """No request shows which versions the client will use."""
+    UNINFORMATIVE = "uninformative"
+    """A request that every client may send, in this version, to any broker."""
     ACCEPTED = "accepted"
+
+    @property
+    def verdict(self) -> Verdict:
+        return _VERDICTS[self]
+
+
+_VERDICTS = {
+    Reason.REFUSED: Verdict.BREAKS,
+    Reason.REFUSED_AT_BROKER_MAXIMUM: Verdict.UNKNOWN,
+    Reason.LIBRARY_SUPPORTS_ACCEPTED: Verdict.SAFE,
+    Reason.SUPERSEDED: Verdict.SAFE,
+    Reason.ABOVE_MAXIMUM: Verdict.SAFE,
+    Reason.ABOVE_MAXIMUM_NOT_NEGOTIATED: Verdict.UNKNOWN,
+    Reason.API_NOT_AVAILABLE: Verdict.UNKNOWN,
+    Reason.NEEDED_BY_LIBRARY: Verdict.AT_RISK,
+    Reason.NO_EVIDENCE: Verdict.UNKNOWN,
+    Reason.UNINFORMATIVE: Verdict.SAFE,
+    Reason.ACCEPTED: Verdict.SAFE,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one API version, seen or needed, means at the target."""
+    """What one API version, used by a client or needed by its library, means at the target."""
 
-    verdict: Verdict
-    why: Why
+    reason: Reason
     api_key: int | None = None
     versions: Range | None = None
     accepted: Range | None = None
-    """What the target accepts of that API; None when it has none of it."""
+    """The versions that the target accepts; None if it does not have the API."""
     software_versions: tuple[str | None, ...] = ()
     requests: int = 0
     first: datetime | None = None
     last: datetime | None = None
     hosts: tuple[str, ...] = ()
-    ceiling: Ceiling | None = None
+    broker_maximum: BrokerMaximum | None = None
+    """For refused versions."""
     risk: Risk | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.reason.verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
     client: Client
-    verdict: Verdict
     findings: tuple[Finding, ...]
-    """The deciding one first; APIs in accepted versions only are left out."""
+    """The deciding one first; without API versions that the target accepts."""
     compatibilities: Mapping[str | None, LibraryCompatibility] = field(default_factory=dict)
-    """What is known of its library at the target, for each software version."""
+    """Compatibility of its library with the target, per software version."""
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.findings[0].verdict if self.findings else Verdict.SAFE
 
     @property
     def deciding(self) -> Finding | None:
         return self.findings[0] if self.findings else None
 
     @property
-    def no_longer_seen(self) -> tuple[Finding, ...]:
-        return tuple(it for it in self.findings if it.why is Why.NO_LONGER_SEEN)
+    def superseded(self) -> tuple[Finding, ...]:
+        return tuple(it for it in self.findings if it.reason is Reason.SUPERSEDED)

@@ -1,4 +1,4 @@
-"""Who owns a client: its principal, or what a CSV file says of principals and client ids."""
+"""The owner of a client: its principal, or what a CSV file assigns to principals and client ids."""
 
 from __future__ import annotations
 
@@ -10,76 +10,83 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rollcall.errors import ConfigError
-from rollcall.reports.query.wildcards import ANY, fits
-from rollcall.reports.values import Client
+from rollcall.reports.clients import Client
+from rollcall.reports.query.filters import WILDCARDS, matches
 
 COLUMNS = ("principal", "client_id", "owner")
 
 
-class Rule(NamedTuple):
-    """Empty fits all; `*` and `?` stand for any text and any character."""
+class OwnerRule(NamedTuple):
+    """A line of the file. An empty pattern matches everything; `*` and `?` are wildcards."""
 
     principal: str
     client_id: str
     owner: str
 
 
-class _Lines:
-    """The rules that fit one principal. Files may have thousands of them: plain client ids are
-    looked up, and only those with wildcards are tried one by one."""
+class _PrincipalRules:
+    """The rules of one principal.
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    A file may have thousands of lines: literal client ids are looked up, only patterns are tried
+    one by one."""
+
+    def __init__(self, rules: Sequence[OwnerRule]) -> None:
         self.rules = rules
-        self.plain: dict[str, int] = {}
-        self.others: list[tuple[int, str]] = []
+        self.literals: dict[str, int] = {}
+        self.patterns: list[tuple[int, str]] = []
         for number, rule in enumerate(rules):
-            if rule.client_id and not ANY.keys() & set(rule.client_id):
-                self.plain.setdefault(rule.client_id, number)
+            if rule.client_id and not WILDCARDS.keys() & set(rule.client_id):
+                self.literals.setdefault(rule.client_id, number)
             else:
-                self.others.append((number, rule.client_id))
+                self.patterns.append((number, rule.client_id))
 
-    def first(self, names: Collection[str]) -> Rule | None:
-        plain = min((self.plain[it] for it in names if it in self.plain), default=None)
-        for number, pattern in self.others:
-            if plain is not None and number > plain:
+    def first(self, names: Collection[str]) -> OwnerRule | None:
+        """The first rule in the order of the file."""
+        literal = min(
+            (self.literals[name] for name in names if name in self.literals), default=None
+        )
+        for number, pattern in self.patterns:
+            if literal is not None and number > literal:
                 break
-            if not pattern or any(fits(name, pattern) for name in names):
+            if not pattern or any(matches(name, pattern) for name in names):
                 return self.rules[number]
-        return None if plain is None else self.rules[plain]
+        return None if literal is None else self.rules[literal]
 
 
 @dataclass(frozen=True)
 class Owners:
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[OwnerRule, ...] = ()
 
     @cached_property
-    def _by_principal(self) -> dict[str | None, _Lines]:
+    def _by_principal(self) -> dict[str | None, _PrincipalRules]:
         return {}
 
     def of(self, client: Client, client_ids: Collection[str] = ()) -> str | None:
-        """The first rule that fits; without one, the principal. `client_ids` are all of them,
-        where the client has too many to show."""
-        who = client.principal
+        """The owner in the first rule that matches, otherwise the principal.
+
+        `client_ids` are all ids of the client, if it has more than `Client.client_ids`."""
+        principal = client.principal
         if not self.rules:
-            return who
-        if who not in self._by_principal:
-            fitting = [it for it in self.rules if _is_for(it, who)]
-            self._by_principal[who] = _Lines(fitting)
+            return principal
+        if principal not in self._by_principal:
+            rules = [rule for rule in self.rules if _is_for(rule, principal)]
+            self._by_principal[principal] = _PrincipalRules(rules)
         names = [client.application, *(client_ids or client.client_ids)]
-        found = self._by_principal[who].first([name for name in names if name is not None])
-        return found.owner if found else who
+        rule = self._by_principal[principal].first([name for name in names if name is not None])
+        return rule.owner if rule else principal
 
 
-def _is_for(rule: Rule, principal: str | None) -> bool:
-    return not rule.principal or (principal is not None and fits(principal, rule.principal))
+def _is_for(rule: OwnerRule, principal: str | None) -> bool:
+    return not rule.principal or (principal is not None and matches(principal, rule.principal))
 
 
-NOBODY_SAID = Owners()
+NO_OWNERS = Owners()
 
 
 def read_owners(path: Path) -> Owners:
-    """A CSV file with the columns principal, client_id and owner; a line without an owner, as
-    spreadsheets leave at the end, says nothing."""
+    """Read a CSV file with the columns principal, client_id and owner.
+
+    Lines without an owner are ignored; spreadsheets write such lines at the end."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
@@ -87,12 +94,12 @@ def read_owners(path: Path) -> Owners:
             if missing:
                 raise ConfigError(
                     f"{path} has no column {missing[0]}",
-                    hint=f"its first line is to be {','.join(COLUMNS)}",
+                    hint=f"begin the file with the line {','.join(COLUMNS)}",
                 )
-            rows = [Rule(*((row[name] or "").strip() for name in COLUMNS)) for row in reader]
-            return Owners(tuple(it for it in rows if it.owner))
+            rules = [OwnerRule(*((row[name] or "").strip() for name in COLUMNS)) for row in reader]
+            return Owners(tuple(rule for rule in rules if rule.owner))
     except (OSError, UnicodeError, csv.Error) as error:
         raise ConfigError(
-            f"the owners cannot be read from {path}: {getattr(error, 'strerror', None) or error}",
-            hint=f"--owners wants a CSV file with the columns {', '.join(COLUMNS)}",
+            f"cannot read the owners from {path}: {getattr(error, 'strerror', None) or error}",
+            hint=f"give --owners a CSV file with the columns {', '.join(COLUMNS)}",
         ) from error

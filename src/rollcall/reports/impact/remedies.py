@@ -1,4 +1,4 @@
-"""What to do about a verdict: values; the words for them are the command line's."""
+"""Remedies for a client that is not safe, as values. `rollcall.cli` turns them into text."""
 
 from __future__ import annotations
 
@@ -15,107 +15,114 @@ from rollcall.catalog import (
     known_libraries,
     release_line,
 )
-from rollcall.reports.impact.findings import Finding, Judgement, Verdict, Why
-from rollcall.reports.values import Client
+from rollcall.reports.clients import Client
+from rollcall.reports.impact.findings import Finding, Judgement, Reason, Verdict
 
 
-class Step(StrEnum):
+class RemedyKind(StrEnum):
     LOOK_BEHIND_PROXY = "look-behind-proxy"
-    """The host stands for many clients: find the one behind it first."""
+    """The host is a proxy: find the client behind it first."""
     UPGRADE = "upgrade"
-    """A newer version of the library."""
+    """Upgrade the library."""
     UNPIN = "unpin"
-    """A setting that holds its versions down is to be lifted; a newer library is not enough."""
+    """Remove a setting that pins API versions; a newer library is not enough."""
     REPLACE = "replace"
     """No version of this library is known to work."""
     OTHER_TARGET = "other-target"
-    """A later patch of the target accepts it."""
-    FIND_OUT = "find-out"
-    """Nobody knows which library it is: ask its owner."""
+    """A later patch release of the target accepts the version."""
+    IDENTIFY = "identify"
+    """The library is unknown: ask the owner."""
     TEST = "test"
-    """Try it against the target."""
-    WATCH = "watch"
-    """Watch it for longer, or at more brokers."""
+    """Test the client with the target."""
+    OBSERVE_LONGER = "observe-longer"
+    """Collect logs for longer or of more brokers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    step: Step
+    kind: RemedyKind
     library: str | None = None
     version: Release | None = None
-    """To upgrade to at least; None when it is not known."""
+    """The lowest version to upgrade to; None if unknown."""
     engine: str | None = None
-    """The library inside that the version is of, if it is not its own."""
+    """The embedded library that the version belongs to, if it is not the library itself."""
     setting: str | None = None
     host: str | None = None
     suspected: bool = False
-    """The proxy was not given, but looks like one."""
+    """The proxy was not given as an option, but its host has many clients."""
+
+
+DECIDED_BY_VERSION = (
+    Reason.REFUSED,
+    Reason.REFUSED_AT_BROKER_MAXIMUM,
+    Reason.NEEDED_BY_LIBRARY,
+)
 
 
 def remedies(
     judgement: Judgement, target: Release, given: Collection[str], suspected: Collection[str]
 ) -> tuple[Remedy, ...]:
-    """In the order in which to try them; none for what is safe."""
-    if judgement.verdict is Verdict.SAFE:
+    """In the order in which to try them; empty for a safe client."""
+    deciding = judgement.deciding
+    if judgement.verdict is Verdict.SAFE or deciding is None:
         return ()
-    steps = (*_proxies(judgement, given, suspected), *_steps(judgement, target))
-    return tuple(dict.fromkeys(steps))  # several versions of a library may need the same
-
-
-def _proxies(
-    judgement: Judgement, given: Collection[str], suspected: Collection[str]
-) -> Iterator[Remedy]:
-    deciding = judgement.deciding
-    hosts = (deciding.hosts if deciding else ()) or judgement.client.hosts
-    for host in hosts:
-        if host in given or host in suspected:
-            yield Remedy(Step.LOOK_BEHIND_PROXY, host=host, suspected=host not in given)
-
-
-def _steps(judgement: Judgement, target: Release) -> Iterator[Remedy]:
-    deciding = judgement.deciding
-    assert deciding is not None
-    refused = [it for it in judgement.findings if it.verdict is judgement.verdict]
-    if deciding.why in (Why.REFUSED, Why.REFUSED_AT_MAXIMUM, Why.NEEDED):
-        yield from _library_steps(judgement, refused)
-        if patch := _accepting_patch(tuple(_lowest(refused)), target):
-            yield Remedy(Step.OTHER_TARGET, version=patch)
-    elif judgement.client.is_identified:
-        yield Remedy(Step.TEST)
-    else:
-        yield Remedy(Step.FIND_OUT)
-    if deciding.why is Why.NOTHING_SEEN:
-        yield Remedy(Step.WATCH)
-
-
-def _library_steps(judgement: Judgement, findings: list[Finding]) -> Iterator[Remedy]:
-    keys = {it.api_key for it in findings}
-    versions = dict.fromkeys(version for it in findings for version in it.software_versions)
-    compatibilities = [
-        judgement.compatibilities[it] for it in versions if it in judgement.compatibilities
+    hosts = deciding.hosts or judgement.client.hosts
+    found = [
+        Remedy(RemedyKind.LOOK_BEHIND_PROXY, host=host, suspected=host not in given)
+        for host in hosts
+        if host in given or host in suspected
     ]
+    if deciding.reason in DECIDED_BY_VERSION:
+        found += _library_remedies(judgement, target)
+    else:
+        identified = judgement.client.is_identified
+        found.append(Remedy(RemedyKind.TEST if identified else RemedyKind.IDENTIFY))
+    if deciding.reason is Reason.NO_EVIDENCE:
+        found.append(Remedy(RemedyKind.OBSERVE_LONGER))
+    return tuple(dict.fromkeys(found))  # several versions of a library may need the same
+
+
+def _library_remedies(judgement: Judgement, target: Release) -> Iterator[Remedy]:
+    findings = [it for it in judgement.findings if it.verdict is judgement.verdict]
+    versions = dict.fromkeys(version for it in findings for version in it.software_versions)
+    compatibilities = dict.fromkeys(
+        judgement.compatibilities[version]
+        for version in versions
+        if version in judgement.compatibilities
+    )
     if not compatibilities:
-        yield Remedy(Step.FIND_OUT)
-    for compatibility in dict.fromkeys(compatibilities):
-        risks = [risk for risk in compatibility.risks if risk.api_key in keys]
-        if any(risk.fixed_in is None for risk in risks):
-            yield Remedy(Step.REPLACE, compatibility.library)
-            continue
-        wanted = [risk.fixed_in for risk in risks if risk.fixed_in is not None]
-        if compatibility.minimum is not None and _may_be_below(compatibility, judgement.client):
-            wanted.append(compatibility.minimum.version)
-        newer = max(wanted, default=None)
-        pinned = judgement.verdict is not Verdict.AT_RISK and compatibility.pin is not None
-        if newer is not None or not pinned:
-            engine = known_libraries()[compatibility.library].engine if newer else None
-            yield Remedy(Step.UPGRADE, compatibility.library, newer, engine)
-        if pinned:
-            yield Remedy(Step.UNPIN, compatibility.library, setting=compatibility.pin)
+        yield Remedy(RemedyKind.IDENTIFY)
+    for compatibility in compatibilities:
+        yield from _upgrades(judgement, compatibility, {it.api_key for it in findings})
+    if patch := _accepting_patch(tuple(_lowest_versions(findings)), target):
+        yield Remedy(RemedyKind.OTHER_TARGET, version=patch)
+
+
+def _upgrades(
+    judgement: Judgement, compatibility: LibraryCompatibility, api_keys: Collection[int | None]
+) -> Iterator[Remedy]:
+    library, pin = compatibility.library, compatibility.pin
+    risks = [risk for risk in compatibility.risks if risk.api_key in api_keys]
+    if any(risk.fixed_in is None for risk in risks):
+        yield Remedy(RemedyKind.REPLACE, library)
+        return
+    wanted = [risk.fixed_in for risk in risks if risk.fixed_in is not None]
+    if compatibility.minimum is not None and _may_be_below(compatibility, judgement.client):
+        wanted.append(compatibility.minimum.version)
+    newer = max(wanted, default=None)
+    is_pinned = judgement.verdict is not Verdict.AT_RISK and pin is not None
+    if newer is not None or not is_pinned:
+        engine = known_libraries()[library].engine if newer else None
+        yield Remedy(RemedyKind.UPGRADE, library, newer, engine)
+    if is_pinned:
+        yield Remedy(RemedyKind.UNPIN, library, setting=pin)
 
 
 def _may_be_below(compatibility: LibraryCompatibility, client: Client) -> bool:
-    """Whether a version that is not known may be too old: who tells a name may be as old as the
-    first that does."""
+    """Whether the library may be older than its minimum.
+
+    A client of unknown version that reports its name is at least as new as the first version that
+    does."""
     if compatibility.below_minimum is not None or compatibility.minimum is None:
         return bool(compatibility.below_minimum)
     engine = engine_of(known_libraries()[compatibility.library])
@@ -123,16 +130,17 @@ def _may_be_below(compatibility: LibraryCompatibility, client: Client) -> bool:
     return since is None or since < compatibility.minimum.version
 
 
-def _lowest(findings: list[Finding]) -> Iterator[tuple[int, int]]:
-    for it in findings:
-        if it.api_key is not None and it.versions is not None:
-            yield it.api_key, it.versions.low
+def _lowest_versions(findings: list[Finding]) -> Iterator[tuple[int, int]]:
+    for finding in findings:
+        if finding.api_key is not None and finding.versions is not None:
+            yield finding.api_key, finding.versions.low
 
 
 @cache
 def _accepting_patch(pairs: tuple[tuple[int, int], ...], target: Release) -> Release | None:
-    """The first later patch of the same line that accepts all of these APIs and versions; many
-    clients are told the same."""
+    """The first later patch of the same release line that accepts all these versions.
+
+    Cached, because many clients have the same findings."""
     line = release_line(target)
     for patch in sorted(line.patches):
         if patch > target and all(accepts(patch, key, version) for key, version in pairs):

@@ -1,281 +1,190 @@
-"""What a target release does to a client: the rules, from values to values.
+"""The rules of `report impact`: ordered lists of functions from plain values to findings.
 
-1. What was seen decides. A version that the target accepts is safe for that API: who negotiates
-   will use that one or a higher one, who is pinned the same. One refused version counts, even
-   beside accepted ones, as two instances may share an id. Deprecated is not refused.
-2. A refused version below what the broker had is the client's own maximum or a pin: it breaks.
-   At the broker's maximum the client may have higher ones: unknown. A library version known to
-   have accepted ones is safe, unless a setting can hold it down.
-3. A refused version is set aside when the same client used accepted ones on 7 later days.
-4. Where nothing refused was seen, a library known to need it for other work is at risk; unless
-   it was replaced, and what replaced it was seen on 7 later days.
+1. Observed versions decide. A version that the target accepts is safe for that API: a client that
+   negotiates will use it or a higher one, a pinned client the same one. One refused version counts
+   even next to accepted ones, because two instances may share a client id. Deprecated is not
+   refused.
+2. A refused version below the broker's maximum is the client's own maximum or a pin: it breaks. At
+   the broker's maximum the client may support higher ones: unknown. A library version that is known
+   to support accepted ones is safe, unless a setting can pin it to a lower one.
+3. A refused version is superseded if the same client used accepted ones on 7 later days.
+4. If nothing refused was observed, a library that is known to need a refused version for another
+   operation is at risk, unless other software replaced it on 7 later days.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
-from rollcall.catalog import (
-    Acceptance,
-    LibraryCandidate,
-    LibraryCompatibility,
-    Range,
-    Release,
-    Risk,
-    RiskReason,
-    acceptance,
-    accepted_ranges,
-    known_api_versions,
-    library_compatibility,
-)
-from rollcall.reports.impact.broker_limits import Ceiling
-from rollcall.reports.impact.findings import Finding, Judgement, Verdict, Why
-from rollcall.reports.impact.superseded import Sighting, set_aside
-from rollcall.reports.values import Client, Use
+from rollcall.catalog import Acceptance, Range, Risk, RiskReason
+from rollcall.reports.impact.broker_limits import BrokerMaximum
+from rollcall.reports.impact.findings import Finding, Reason
+from rollcall.reports.query.usage import VersionUse
 
 API_VERSIONS = 18
 SASL = frozenset({17, 36})
-NO_SASL_LISTENERS = frozenset({"PLAINTEXT", "SSL"})
-"""Listeners called by these names have the security protocol of that name."""
+LISTENERS_WITHOUT_SASL = frozenset({"PLAINTEXT", "SSL"})
+"""A listener with the name of a security protocol uses that protocol."""
+
+Case = TypeVar("Case")
+Rule = Callable[[Case], Finding | None]
 
 
-@dataclass(frozen=True)
-class Judge:
-    """Holds a target against one client after the other."""
+def first_finding(rules: Sequence[Rule[Case]], case: Case) -> Finding | None:
+    """The finding of the first rule that applies."""
+    return next((finding for rule in rules if (finding := rule(case))), None)
 
-    target: Release
 
-    @cached_property
-    def _acceptance(self) -> dict[tuple[int, int], Acceptance]:
-        return {}
+# Rules for a version that a client used
 
-    @cached_property
-    def _compatibilities(self) -> dict[int, tuple[LibraryCandidate, LibraryCompatibility]]:
-        """By their ids, as most clients share a few: to compare what they hold takes long."""
-        return {}
 
-    def acceptance(self, key: int, version: int) -> Acceptance:
-        """What the target does with a version that a client sends; remembered."""
-        found = self._acceptance.get((key, version))
-        if found is None:
-            found = self._acceptance[key, version] = acceptance(self.target, key, version)
-        return found
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedVersion:
+    """A version of an API that a client used, with the facts that decide about it."""
 
-    def refuses(self, key: int, version: int) -> bool:
-        return not self._says_nothing(key, version) and self.acceptance(key, version).refused
+    use: VersionUse
+    acceptance: Acceptance
+    """What the target does with the version."""
+    accepted: Range | None = None
+    """The versions that the target accepts; None if it does not have the API."""
+    negotiates: bool = True
+    """Whether the client sends ApiVersions."""
+    is_superseded: bool = False
+    library_supports_accepted: bool = False
+    broker_maximum: BrokerMaximum = BrokerMaximum()
+    hosts: tuple[str, ...] = ()
 
-    def compatibility(self, candidate: LibraryCandidate) -> LibraryCompatibility:
-        if id(candidate) not in self._compatibilities:
-            found = library_compatibility(
-                candidate.library,
-                candidate.version,
-                self.target,
-                engine_version=candidate.engine_version,
-                older_than=candidate.older_than,
-            )
-            self._compatibilities[id(candidate)] = candidate, found
-        return self._compatibilities[id(candidate)][1]
-
-    def judge(
-        self,
-        client: Client,
-        history: Mapping[int, Sequence[Sighting]],
-        ceilings: Mapping[tuple[int, int], Ceiling],
-        listeners: Iterable[str | None] = (),
-        software: Sequence[Sighting] = (),
-    ) -> Judgement:
-        """`history` holds the APIs with a refused version: all that was seen of them. `software`
-        is which software the application had when, if it had several."""
-        findings = [*self._seen(client, history, ceilings)]
-        if not any(finding.verdict is Verdict.BREAKS for finding in findings):
-            findings += self._at_risk(client, frozenset(listeners), software)
-        used = {(use.api_key, use.api_version) for use in client.uses}
-        if not findings and all(self._says_nothing(*use) for use in used):
-            findings = [Finding(Verdict.UNKNOWN, Why.NOTHING_SEEN)]
-        findings.sort(key=lambda it: (it.verdict.rank, it.why is Why.NO_LONGER_SEEN, -it.requests))
-        verdict = findings[0].verdict if findings else Verdict.SAFE
-        compatibilities = {
-            version: self.compatibility(candidate)
-            for version in client.inferences or ()
-            if (candidate := _library(client, version)) is not None
-        }
-        return Judgement(client, verdict, tuple(findings), compatibilities)
-
-    def _says_nothing(self, key: int, version: int) -> bool:
-        """SASL's version 0 is what everybody falls back to; and who asks for versions in one that
-        the target does not know is told so, and asks in another."""
-        if key == API_VERSIONS:
-            return self.acceptance(key, version) is not Acceptance.ACCEPTED
-        return key in SASL and version == 0
-
-    def _seen(
-        self,
-        client: Client,
-        history: Mapping[int, Sequence[Sighting]],
-        ceilings: Mapping[tuple[int, int], Ceiling],
-    ) -> Iterator[Finding]:
-        refused: dict[tuple[int, int], list[Use]] = {}
-        for use in client.uses:
-            key, version = use.api_key, use.api_version
-            found = self.acceptance(key, version)
-            if found is Acceptance.ACCEPTED or self._says_nothing(key, version):
-                continue
-            if found.refused:
-                refused.setdefault((key, version), []).append(use)
-            elif found is Acceptance.NOT_YET:
-                yield self._finding(Verdict.UNKNOWN, Why.NOT_THERE, [use])
-            elif not _asks(client):
-                yield self._finding(Verdict.UNKNOWN, Why.ABOVE_UNASKED, [use])
-            else:
-                yield self._finding(Verdict.SAFE, Why.ABOVE, [use])
-        for (key, version), uses in refused.items():
-            seen = (it for it in history.get(key, ()) if it.api_version == version)
-            ours = [it for it in seen if it.asked_for]
-            ceiling = ceilings.get((key, version), Ceiling())
-            yield from self._refused(client, uses, ours, history.get(key, ()), ceiling)
-
-    def _refused(
-        self,
-        client: Client,
-        uses: list[Use],
-        ours: Sequence[Sighting],
-        all_of_api: Sequence[Sighting],
-        ceiling: Ceiling,
-    ) -> Iterator[Finding]:
-        gone = set_aside(
-            [it for it in ours if it.software == client.software],
-            [it for it in all_of_api if self.acceptance(it.api_key, it.api_version) in _FINE],
-        )
-        left: dict[tuple[Verdict, Why], list[Use]] = {}
-        for use in uses:
-            stays = [
-                it
-                for it in ours
-                if it.software == client.software and it.software_version == use.software_version
-            ]
-            if stays and all(it in gone for it in stays):
-                how = Verdict.SAFE, Why.NO_LONGER_SEEN
-            elif self._has_accepted(client, use):
-                how = Verdict.SAFE, Why.KNOWN_TO_HAVE
-            elif ceiling.is_reached and use.api_key in accepted_ranges(self.target):
-                how = Verdict.UNKNOWN, Why.REFUSED_AT_MAXIMUM
-            else:
-                how = Verdict.BREAKS, Why.REFUSED
-            left.setdefault(how, []).append(use)
-        for (verdict, why), those in left.items():
-            versions = {use.software_version for use in those}
-            seen = [
-                it
-                for it in ours
-                if it.software == client.software
-                and it.software_version in versions
-                and (it in gone) == (why is Why.NO_LONGER_SEEN)
-            ]
-            finding = self._finding(verdict, why, those)
-            hosts = tuple(dict.fromkeys(it.host for it in seen if it.host is not None))
-            yield replace(finding, hosts=hosts, ceiling=ceiling)
-
-    def _has_accepted(self, client: Client, use: Use) -> bool:
-        """A library that a setting can hold down may be held down: knowing it is not enough."""
-        candidate = _library(client, use.software_version)
-        if candidate is None or self.compatibility(candidate).pin is not None:
-            return False
-        known = known_api_versions(
-            candidate.library, candidate.version, engine_version=candidate.engine_version
-        )
-        return any(
-            self.acceptance(use.api_key, version) is Acceptance.ACCEPTED
-            for version in known.get(use.api_key, ())
-        )
-
-    def risks(self, client: Client) -> Mapping[str | None, tuple[Risk, ...]]:
-        """What each of its versions is known to need, and the target lacks."""
-        return {
-            version: found
-            for version in dict.fromkeys([use.software_version for use in client.uses])
-            if (candidate := _library(client, version))
-            and (found := self.compatibility(candidate).risks)
-        }
-
-    def _at_risk(
-        self, client: Client, listeners: frozenset[str | None], software: Sequence[Sighting]
-    ) -> Iterator[Finding]:
-        risks = self.risks(client)
-        seen = {(use.software_version, use.api_key) for use in client.uses if risks}
-        versions: dict[Risk, list[str | None]] = {}
-        for version, found in risks.items():
-            for risk in found:
-                was_seen = (
-                    risk.reason is not RiskReason.NOT_LISTED and (version, risk.api_key) in seen
-                )
-                if not was_seen and not _is_impossible(risk, listeners):
-                    versions.setdefault(risk, []).append(version)
-        for risk, those in versions.items():
-            gone = _replaced(client, those, software)
-            if stays := tuple(it for it in those if it not in gone):
-                yield self._needed(Verdict.AT_RISK, Why.NEEDED, risk, stays)
-            if gone:
-                yield self._needed(Verdict.SAFE, Why.NO_LONGER_SEEN, risk, tuple(gone))
-
-    def _needed(
-        self, verdict: Verdict, why: Why, risk: Risk, versions: tuple[str | None, ...]
-    ) -> Finding:
+    def finding(self, reason: Reason) -> Finding:
+        use = self.use
         return Finding(
-            verdict,
-            why,
-            risk.api_key,
-            risk.versions,
-            accepted_ranges(self.target).get(risk.api_key),
-            software_versions=versions,
-            risk=risk,
-        )
-
-    def _finding(self, verdict: Verdict, why: Why, uses: Sequence[Use]) -> Finding:
-        key, version = uses[0].api_key, uses[0].api_version
-        return Finding(
-            verdict,
-            why,
-            key,
-            Range(version, version),
-            accepted_ranges(self.target).get(key),
-            tuple(use.software_version for use in uses),
-            sum(use.requests for use in uses),
-            min(use.first for use in uses),
-            max(use.last for use in uses),
+            reason,
+            use.api_key,
+            Range(use.api_version, use.api_version),
+            self.accepted,
+            (use.software_version,),
+            use.requests,
+            use.first,
+            use.last,
+            self.hosts if self.acceptance.refused else (),
+            self.broker_maximum if self.acceptance.refused else None,
         )
 
 
-_FINE = (Acceptance.ACCEPTED, Acceptance.TOO_NEW)
+def is_uninformative(api_key: int, api_version: int, acceptance: Acceptance) -> bool:
+    """Whether a version is no evidence of the versions that a client will use.
+
+    SASL's version 0 is the fallback of every client. To ApiVersions in an unknown version the
+    target responds with the versions that it knows, and the client tries again (KIP-511)."""
+    if api_key == API_VERSIONS:
+        return acceptance is not Acceptance.ACCEPTED
+    return api_key in SASL and api_version == 0
 
 
-def _replaced(
-    client: Client, versions: Sequence[str | None], software: Sequence[Sighting]
-) -> list[str | None]:
-    """Those of the versions after which the application used others for days."""
-    ours = [
-        it
-        for it in software
-        if it.asked_for and it.software == client.software and it.software_version in versions
-    ]
-    gone = set_aside(ours, [it for it in software if it not in ours])
-    left = {it.software_version for it in ours if it not in gone}
-    return [it for it in versions if it not in left] if ours else []
+def uninformative_version(used: UsedVersion) -> Finding | None:
+    if is_uninformative(used.use.api_key, used.use.api_version, used.acceptance):
+        return used.finding(Reason.UNINFORMATIVE)
+    return None
 
 
-def _asks(client: Client) -> bool:
-    """Whether it was seen to ask for the broker's versions: who tells its name does."""
-    return client.software is not None or any(it.api_key == API_VERSIONS for it in client.uses)
+def accepted_version(used: UsedVersion) -> Finding | None:
+    return used.finding(Reason.ACCEPTED) if used.acceptance is Acceptance.ACCEPTED else None
 
 
-def _is_impossible(risk: Risk, listeners: frozenset[str | None]) -> bool:
-    """Work over SASL, of a client that only uses listeners without it."""
-    return risk.only_with_sasl and bool(listeners) and listeners <= NO_SASL_LISTENERS
+def api_not_available(used: UsedVersion) -> Finding | None:
+    is_later = used.acceptance is Acceptance.NOT_YET
+    return used.finding(Reason.API_NOT_AVAILABLE) if is_later else None
 
 
-def _library(client: Client, software_version: str | None) -> LibraryCandidate | None:
-    inference = client.inference(software_version)
-    if inference is None or inference.library is None:
+def version_above_maximum(used: UsedVersion) -> Finding | None:
+    if used.acceptance is not Acceptance.TOO_NEW:
         return None
-    return inference.candidates[0]
+    if used.negotiates:
+        return used.finding(Reason.ABOVE_MAXIMUM)
+    return used.finding(Reason.ABOVE_MAXIMUM_NOT_NEGOTIATED)
+
+
+def superseded_version(used: UsedVersion) -> Finding | None:
+    return used.finding(Reason.SUPERSEDED) if used.is_superseded else None
+
+
+def version_of_capable_library(used: UsedVersion) -> Finding | None:
+    if used.library_supports_accepted:
+        return used.finding(Reason.LIBRARY_SUPPORTS_ACCEPTED)
+    return None
+
+
+def broker_maximum_version(used: UsedVersion) -> Finding | None:
+    if used.broker_maximum.is_reached and used.accepted is not None:
+        return used.finding(Reason.REFUSED_AT_BROKER_MAXIMUM)
+    return None
+
+
+def refused_version(used: UsedVersion) -> Finding | None:
+    return used.finding(Reason.REFUSED)
+
+
+USED_VERSION_RULES: tuple[Rule[UsedVersion], ...] = (
+    uninformative_version,
+    accepted_version,
+    api_not_available,
+    version_above_maximum,
+    superseded_version,
+    version_of_capable_library,
+    broker_maximum_version,
+    refused_version,
+)
+
+
+# Rules for a version that a library needs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeededVersion:
+    """A version of an API that a library version needs and the target lacks."""
+
+    risk: Risk
+    software_version: str | None = None
+    accepted: Range | None = None
+    is_api_observed: bool = False
+    """Whether this software version used the API in the window."""
+    listeners: frozenset[str | None] = frozenset()
+    is_replaced: bool = False
+    """Whether other software was used on 7 later days."""
+
+    def finding(self, reason: Reason) -> Finding:
+        return Finding(
+            reason,
+            self.risk.api_key,
+            self.risk.versions,
+            self.accepted,
+            (self.software_version,),
+            risk=self.risk,
+        )
+
+
+def observed_api(needed: NeededVersion) -> Finding | None:
+    """What was observed outranks what is documented, except that a version must be listed."""
+    if needed.is_api_observed and needed.risk.reason is not RiskReason.NOT_LISTED:
+        return needed.finding(Reason.ACCEPTED)
+    return None
+
+
+def sasl_on_listener_without_sasl(needed: NeededVersion) -> Finding | None:
+    listeners = needed.listeners
+    if needed.risk.only_with_sasl and listeners and listeners <= LISTENERS_WITHOUT_SASL:
+        return needed.finding(Reason.ACCEPTED)
+    return None
+
+
+def replaced_software(needed: NeededVersion) -> Finding | None:
+    return needed.finding(Reason.SUPERSEDED) if needed.is_replaced else None
+
+
+def needed_version(needed: NeededVersion) -> Finding | None:
+    return needed.finding(Reason.NEEDED_BY_LIBRARY)
+
+
+EXCLUDED_RISK_RULES: tuple[Rule[NeededVersion], ...] = (observed_api, sasl_on_listener_without_sasl)
+NEEDED_VERSION_RULES: tuple[Rule[NeededVersion], ...] = (replaced_software, needed_version)

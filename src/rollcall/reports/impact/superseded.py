@@ -1,7 +1,7 @@
-"""Whether a client is done with an old version: what it used later, on which days.
+"""Whether a client no longer uses an old version, by the days on which it used others.
 
-Days are bits of a number, bit 0 the first day of the window; where the window is longer than
-the bits, one bit is several days, which can only make 7 days look like fewer.
+Days are bits of an integer, bit 0 is the first day of the window. In a window of more than 120 days
+several days share a bit, which can only make 7 days look like fewer.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from rollcall.catalog import parse_version
 
-ENOUGH_DAYS = 7
-ANY = -1
-"""For the API of a sighting of software, whatever it used."""
+DAYS_TO_SUPERSEDE = 7
+ANY_API = -1
+"""The API of a HostUse that covers all APIs."""
 
 
-class Sighting(NamedTuple):
-    """One version of one API, from one host and software version."""
+class HostUse(NamedTuple):
+    """One API version that one software version used from one host."""
 
     host: str | None
     software: str | None
@@ -25,16 +25,19 @@ class Sighting(NamedTuple):
     api_key: int
     api_version: int
     days: int
-    asked_for: bool = True
-    """Whether it is of those that are judged, or only of their neighbours."""
+    """Bit mask."""
+    selected: bool = True
+    """Whether the filters of the report select it."""
 
 
-def set_aside(refused: Iterable[Sighting], accepted: Sequence[Sighting]) -> frozenset[Sighting]:
-    """Those after which the same host, or newer software, used accepted versions long enough."""
-    return frozenset(it for it in refused if _later_days(it, accepted) >= ENOUGH_DAYS)
+def superseded(refused: Iterable[HostUse], accepted: Sequence[HostUse]) -> frozenset[HostUse]:
+    """The refused uses after which the same host, or newer software, used accepted versions.
+
+    On at least 7 days after the last day of the refused use."""
+    return frozenset(use for use in refused if _later_days(use, accepted) >= DAYS_TO_SUPERSEDE)
 
 
-def _later_days(old: Sighting, accepted: Sequence[Sighting]) -> int:
+def _later_days(old: HostUse, accepted: Sequence[HostUse]) -> int:
     days = 0
     for new in accepted:
         if (new.host is not None and new.host == old.host) or _is_newer(new, old):
@@ -42,7 +45,7 @@ def _later_days(old: Sighting, accepted: Sequence[Sighting]) -> int:
     return (days >> old.days.bit_length()).bit_count()
 
 
-def _is_newer(new: Sighting, old: Sighting) -> bool:
+def _is_newer(new: HostUse, old: HostUse) -> bool:
     if new.software is None or new.software != old.software:
         return False
     later, earlier = parse_version(new.software_version), parse_version(old.software_version)

@@ -1,8 +1,9 @@
-"""The tables opened for one question: DuckDB on the live files.
+"""DuckDB on the files of the tables, restricted to the filters of one report.
 
-Sums of partial sums are sums, so parts are read as they lie there. Most is read from the totals
-that compactions leave; whatever is asked later is asked of small tables in memory. DuckDB leaves
-Python alone while it reads, so that two things can be done at the same time.
+Most rows come from the totals that compactions store. Partial sums of the same key in several
+files are read as they are, because sums of partial sums are sums. Later queries run on small
+in-memory tables that the first ones create. DuckDB releases the GIL, so two queries can run at the
+same time.
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rollcall.errors import RollcallError
-from rollcall.reports.query.filters import Question, in_utc
-from rollcall.reports.query.wildcards import like
+from rollcall.reports.query.filters import Filters, in_utc, like
 from rollcall.tables.columns import Table
 from rollcall.tables.errors import TablesError
 from rollcall.tables.folder import Snapshot, read_tables
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 Span = tuple[datetime, datetime]
-AS_MONTHS = """
+DAYS_AS_MONTHS = """
 SELECT * EXCLUDE (day), date_trunc('month', day) AS month,
   CAST(1 AS INT) << (datepart('day', day) - 1) AS days
 FROM {days}
@@ -49,170 +49,178 @@ FROM {days}
 
 @dataclass
 class Reader:
-    """One question to one state of the tables."""
+    """Queries on one snapshot of the tables with one set of filters."""
 
     snapshot: Snapshot
-    question: Question
+    filters: Filters
     connection: duckdb.DuckDBPyConnection
-    _made: set[str] = field(default_factory=set)
-    _beside: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, max_workers=1))
+    _created: set[str] = field(default_factory=set)
+    _background: ThreadPoolExecutor = field(
+        default_factory=partial(ThreadPoolExecutor, max_workers=1)
+    )
 
-    def beside(self, work: Callable[[Reader], Result]) -> Future[Result]:
-        """Begin something else on the same tables, while the caller goes on."""
+    def in_background(self, work: Callable[[Reader], Result]) -> Future[Result]:
+        """Run queries on the same tables in another thread."""
         other = replace(self, connection=self.connection.cursor())
-        return self._beside.submit(work, other)
+        return self._background.submit(work, other)
 
     def is_new(self, table: str) -> bool:
-        """Whether a table is to be made: the first who asks makes it."""
-        if table in self._made:
+        """Whether a temporary table is to be created: true for the first caller only."""
+        if table in self._created:
             return False
-        self._made.add(table)
+        self._created.add(table)
         return True
 
     def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        with _explained(self.snapshot.store.address):
+        with _readable_errors(self.snapshot.store.address):
             return self.connection.execute(sql, list(parameters)).fetchall()
 
     def run(self, sql: str) -> None:
-        with _explained(self.snapshot.store.address):
+        with _readable_errors(self.snapshot.store.address):
             self.connection.execute(sql)
 
     def table(self, name: str) -> str:
-        """The rows of a table as they lie there, partial sums and all."""
+        """SQL for all rows of a table; a key may have several partial sums."""
         return _read(self.snapshot.addresses(name)) or f"({select(self.snapshot, name)})"
 
     def broker_hours(self) -> str:
-        """Per hour and broker; an hour, or an older day, that reaches into the window counts."""
-        hours = self._union(BROKER_HOURS, [*self._left(BROKER_HOURS), *self._summed(BROKER_HOURS)])
-        return f"(FROM {hours} WHERE {self.window()})"
+        """SQL for sums per hour and broker; rows that overlap the window count."""
+        rows = [*self._stored(BROKER_HOURS), *self._computed(BROKER_HOURS)]
+        return f"(FROM {self._union(BROKER_HOURS, rows)} WHERE {self.window()})"
 
     def broker_lists(self) -> str:
-        """What brokers told, from when to when; whatever the window."""
-        lists = self._union(BROKER_LISTS, [*self._left(BROKER_LISTS), *self._summed(BROKER_LISTS)])
-        return f"(FROM {lists} WHERE {self.cluster()})"
+        """SQL for the API ranges that brokers reported, inside and outside the window."""
+        rows = [*self._stored(BROKER_LISTS), *self._computed(BROKER_LISTS)]
+        return f"(FROM {self._union(BROKER_LISTS, rows)} WHERE {self.cluster()})"
 
     def day_usage(self) -> str:
-        """Per day and client, in the window."""
-        left = [*self._days(), *self._summed(DAY_USAGE, self.window())]
-        return self._union(DAY_USAGE, left)
+        """SQL for usage per day and client in the window."""
+        return self._union(DAY_USAGE, [*self._days(), *self._computed(DAY_USAGE, self.window())])
 
     def month_usage(self) -> str:
-        """Per month and client, in the window; of a month that lies in it in part, the days."""
-        window, ends = self.window(), self._ends("month")
+        """SQL for usage per month and client in the window.
+
+        A month that is only partly in the window is read by day."""
+        window, partial_months = self.window(), self._partial_spans("month")
         queries = [
-            *self._left(MONTH_USAGE, f"{window} AND NOT ({_within(ends, 'month')})"),
-            *self._summed(MONTH_USAGE, window),
+            *self._stored(MONTH_USAGE, f"{window} AND NOT ({_within(partial_months, 'month')})"),
+            *self._computed(MONTH_USAGE, window),
         ]
-        if ends and (days := self._days(_within(ends, "day"))):
-            queries.append(AS_MONTHS.format(days=self._union(DAY_USAGE, days)))
+        if partial_months and (days := self._days(_within(partial_months, "day"))):
+            queries.append(DAYS_AS_MONTHS.format(days=self._union(DAY_USAGE, days)))
         return self._union(MONTH_USAGE, queries)
 
     @property
-    def cuts_months(self) -> bool:
-        """Whether a month lies in the window in part."""
-        return bool(self._ends("month"))
+    def has_partial_months(self) -> bool:
+        """Whether a month is only partly in the window."""
+        return bool(self._partial_spans("month"))
 
-    def months(self) -> str:
-        """Usage of months that reach into the window, whole: everybody in it is there, and others
-        may be. Empty where that would have to be added up first."""
-        if self._summed(MONTH_USAGE):
+    def whole_months(self) -> str:
+        """SQL for usage of all months that overlap the window, each as a whole.
+
+        It has every client in the window and may have more. Empty if the months are not stored
+        as totals and would have to be computed."""
+        if self._computed(MONTH_USAGE):
             return ""
-        return self._union(MONTH_USAGE, self._left(MONTH_USAGE, self.window()))
+        return self._union(MONTH_USAGE, self._stored(MONTH_USAGE, self.window()))
 
     def month_connections(self) -> str:
-        """Connections that ended long ago, per month and client, in the window."""
-        window, ends = self.window(), self._ends("month")
+        """SQL for older connections per month and client in the window."""
+        window, partial_months = self.window(), self._partial_spans("month")
+        whole = f"{window} AND NOT ({_within(partial_months, 'month')})"
         queries = [
-            *self._left(MONTH_CONNECTIONS, f"{window} AND NOT ({_within(ends, 'month')})"),
-            *self._cut(MONTH_CONNECTIONS, ends),
-            *self._summed(MONTH_CONNECTIONS, window),
+            *self._stored(MONTH_CONNECTIONS, whole),
+            *self._partly(MONTH_CONNECTIONS, partial_months),
+            *self._computed(MONTH_CONNECTIONS, window),
         ]
         return self._union(MONTH_CONNECTIONS, queries)
 
-    def _days(self, which: str = "true") -> list[str]:
-        """Days that a compaction added up; of those that lie in the window in part, the rows."""
-        ends = self._ends("day")
-        inside = f"{self.window()} AND ({which}) AND NOT ({_within(ends, 'day')})"
-        return [*self._left(DAY_USAGE, inside), *self._cut(DAY_USAGE, ends)]
+    def _days(self, condition: str = "true") -> list[str]:
+        """Stored totals of whole days, and computed ones of days partly in the window."""
+        partial_days = self._partial_spans("day")
+        whole = f"{self.window()} AND ({condition}) AND NOT ({_within(partial_days, 'day')})"
+        return [*self._stored(DAY_USAGE, whole), *self._partly(DAY_USAGE, partial_days)]
 
-    def _left(self, table: Table, where: str = "true") -> list[str]:
-        """Totals that compactions left."""
-        files = self._files(self._totalled(table), table)
+    def _stored(self, table: Table, where: str = "true") -> list[str]:
+        """Totals that compactions stored."""
+        files = self._files(self._with_totals(table), table)
         return [f"(FROM {files} WHERE {where})"] if files else []
 
-    def _cut(self, table: Table, ends: Sequence[Span]) -> list[str]:
-        """Totals of the ends of the window, of what compactions added up in larger pieces."""
-        files = self._files(self._totalled(table), SOURCES[table.name]) if ends else ""
-        where = f"{self.window()} AND ({_within(ends, 'hour')})"
+    def _partly(self, table: Table, spans: Sequence[Span]) -> list[str]:
+        """Totals of days or months partly in the window, computed from the rows that are in it."""
+        files = self._files(self._with_totals(table), SOURCES[table.name]) if spans else ""
+        where = f"{self.window()} AND ({_within(spans, 'hour')})"
         return [total(table, f"(FROM {files} WHERE {where})")] if files else []
 
-    def _summed(self, table: Table, where: str = "true") -> list[str]:
-        """Totals of all else."""
-        totalled, source = self._totalled(table), SOURCES[table.name]
-        others = [it for it in self.snapshot.live if it not in totalled]
+    def _computed(self, table: Table, where: str = "true") -> list[str]:
+        """Totals of files without stored totals."""
+        with_totals, source = self._with_totals(table), SOURCES[table.name]
+        others = [manifest for manifest in self.snapshot.live if manifest not in with_totals]
         files = self._files(others, source)
         if not files:
             return []
         rows = f"(FROM {files} WHERE {where})"
-        if len(others) > 1 and _has_rate(table):  # an hour may be in several
+        if len(others) > 1 and _has_rate(table):  # an hour may be in several files
             rows = f"({merge(source, rows)})"
         return [total(table, rows)]
 
-    def _totalled(self, table: Table) -> list[Manifest]:
-        """Those whose totals are taken as they are. Of rates, the first only, into which all before
-        it was merged: what came since may hold parts of the same hour."""
-        live = [it for it in self.snapshot.live if table.name in it.parts]
+    def _with_totals(self, table: Table) -> list[Manifest]:
+        """Manifests whose stored totals can be used.
+
+        For rates only the first one: everything before it was merged into it, but later ones may
+        hold parts of the same hour."""
+        live = [manifest for manifest in self.snapshot.live if table.name in manifest.parts]
         return live[:1] if _has_rate(table) else live
 
     def _union(self, table: Table, queries: Sequence[str]) -> str:
-        """With no rows if there is nothing to ask."""
         source = SOURCES[table.name].name
-        some = queries or [total(table, f"({select(self.snapshot, source)})")]
-        return f"({' UNION ALL BY NAME '.join(some)})"
+        or_empty = queries or [total(table, f"({select(self.snapshot, source)})")]
+        return f"({' UNION ALL BY NAME '.join(or_empty)})"
 
     def _files(self, manifests: Sequence[Manifest], table: Table) -> str:
         parts = [part for manifest in manifests for part in manifest.parts.get(table.name, ())]
         return _read([f"{self.snapshot.store.address}/{part.name}" for part in parts])
 
-    def _ends(self, unit: str) -> Sequence[Span]:
-        """The days or months that lie in the window in part: their sums do not help."""
-        ends = [in_utc(it) for it in (self.question.since, self.question.until) if it is not None]
-        inside = [it for it in ends if it.year < MAXYEAR]  # behind that, nothing is cut
-        return sorted({span for it in inside if (span := _span(it, unit))[0] != it})
+    def _partial_spans(self, unit: str) -> Sequence[Span]:
+        """The days or months that are only partly in the window."""
+        limits = (self.filters.since, self.filters.until)
+        ends = [in_utc(time) for time in limits if time is not None]
+        ends = [end for end in ends if end.year < MAXYEAR]  # datetime ends with the year 9999
+        return sorted({span for end in ends if (span := _span(end, unit))[0] != end})
 
     def window(self) -> str:
-        """The part of usage that is asked for; a row that reaches into the window counts."""
-        asked = self.question
-        parts = [f"last_seen >= {_time(asked.since)}"] if asked.since else []
-        parts += [f"first_seen < {_time(asked.until)}"] if asked.until else []
+        """SQL condition for rows that overlap the window."""
+        filters = self.filters
+        parts = [f"last_seen >= {_time(filters.since)}"] if filters.since else []
+        parts += [f"first_seen < {_time(filters.until)}"] if filters.until else []
         return " AND ".join([*parts, self.cluster()])
 
     def cluster(self) -> str:
-        asked = self.question.cluster
-        return "true" if asked is None else f"cluster = {text(asked)}"
+        """SQL condition for the cluster."""
+        cluster = self.filters.cluster
+        return "true" if cluster is None else f"cluster = {text(cluster)}"
 
-    def whose(self) -> str:
-        """Whose rows are asked for, of the rows in the window."""
-        asked = self.question
-        globs = {
-            "principal": asked.principal,
-            "client_id": asked.client_id,
-            "software_name": asked.software,
+    def names(self) -> str:
+        """SQL condition for principal, client id and software name."""
+        patterns = {
+            "principal": self.filters.principal,
+            "client_id": self.filters.client_id,
+            "software_name": self.filters.software,
         }
-        parts = [like(name, glob) for name, glob in globs.items() if glob is not None]
+        parts = [like(column, glob) for column, glob in patterns.items() if glob is not None]
         return " AND ".join(parts) or "true"
 
 
 Tables = Path | str | Snapshot | Reader
-"""Where a report is read from; tables that are open already keep their question."""
+"""What a report reads from. A Reader keeps its own filters."""
 
 
-def open_tables(tables: Tables, question: Question) -> Reader:
+def open_tables(tables: Tables, filters: Filters) -> Reader:
     if isinstance(tables, Reader):
         return tables
     if not isinstance(tables, Snapshot):
         tables = read_tables(LocalStore(Path(tables)))
-    return Reader(tables, question, _connect())
+    return Reader(tables, filters, _connect())
 
 
 def _connect() -> duckdb.DuckDBPyConnection:
@@ -220,7 +228,7 @@ def _connect() -> duckdb.DuckDBPyConnection:
         import duckdb
     except ImportError:
         raise RollcallError(
-            "reports read the tables with DuckDB, which is not installed",
+            "reports need DuckDB, which is not installed",
             hint="install it with `pip install 'rollcall[pipeline]'`",
         ) from None
     connection = duckdb.connect()
@@ -229,17 +237,17 @@ def _connect() -> duckdb.DuckDBPyConnection:
 
 
 @contextmanager
-def _explained(where: str) -> Iterator[None]:
-    """What DuckDB finds wrong with a file, in words that lead somewhere."""
+def _readable_errors(where: str) -> Iterator[None]:
+    """Turn DuckDB's errors about files into TablesError."""
     from duckdb import InvalidInputException, IOException
 
     try:
         yield
     except (InvalidInputException, IOException) as error:
-        what = str(error).partition("\n")[0]
+        cause = str(error).partition("\n")[0]
         raise TablesError(
-            f"the tables in {where} cannot be read: {what}",
-            hint="run it again; if it stays, a file was changed or removed by something else",
+            f"the tables in {where} cannot be read: {cause}",
+            hint="run the command again; if it fails again, a file was changed or removed",
         ) from error
 
 
@@ -252,7 +260,7 @@ def _read(files: Sequence[str]) -> str:
 
 
 def _span(time: datetime, unit: str) -> Span:
-    """The day or month that a time lies in."""
+    """The day or month that contains a time."""
     day = time.replace(hour=0, minute=0, second=0, microsecond=0)
     if unit == "day":
         return day, day + timedelta(days=1)
@@ -261,8 +269,10 @@ def _span(time: datetime, unit: str) -> Span:
 
 
 def _within(spans: Sequence[Span], column: str) -> str:
-    inside = (f"({column} >= {_time(it[0])} AND {column} < {_time(it[1])})" for it in spans)
-    return " OR ".join(inside) or "false"
+    conditions = (
+        f"({column} >= {_time(start)} AND {column} < {_time(end)})" for start, end in spans
+    )
+    return " OR ".join(conditions) or "false"
 
 
 def _time(value: datetime) -> str:

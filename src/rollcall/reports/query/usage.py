@@ -1,17 +1,20 @@
-"""Who used what: usage added up per client and version, nameless rows given the name they had.
+"""Usage summed per client, API and version; rows without a software name get an inferred one.
 
-A nameless row takes the one name that was told by the same principal, client id and host within
-a day; where two were told, they are candidates. The pipeline never rewrites what a line told.
+A row without a name gets the one name that the same principal, client id and host reported within
+a day. Where they reported several names, these are candidates. The tables keep what the log line
+says; names are inferred only here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 from rollcall.catalog import application_rules
-from rollcall.reports.query.coverage import days_heard
+from rollcall.reports.query.coverage import observed_days
 from rollcall.reports.query.database import Reader
-from rollcall.reports.query.unknown_names import check_names
+from rollcall.reports.query.filters import check_names
 from rollcall.tables.views import text
 
 IDENTITY = (
@@ -23,11 +26,30 @@ IDENTITY = (
     "software_name",
     "software_version",
 )
-WHO = ("cluster", "principal", "client_id", "host")
+ORIGIN = ("cluster", "principal", "client_id", "host")
 CLIENT = ("cluster", "principal", "application", "software_name")
 
-# Texts are kept once for each identity, in a tenth of the rows: what they used is numbers. They are
-# those of whole months; where these have to be added up, it is done once: `used` has the texts too.
+
+class ClientKey(NamedTuple):
+    cluster: str | None
+    principal: str | None
+    application: str | None
+    software: str | None
+
+
+class VersionUse(NamedTuple):
+    """One version of one API, as one software version of a client used it in the window."""
+
+    api_key: int
+    api_version: int
+    software_version: str | None
+    requests: int
+    first: datetime
+    last: datetime
+
+
+# Texts are stored once per identity, a tenth of the rows; usage refers to it by a hash. The texts
+# come from whole months. Where these have to be computed, `used` has the texts as well.
 USED = """
 CREATE TABLE used AS
 SELECT hash({identity}) AS id, api_key, api_version, CAST(sum(requests) AS BIGINT) AS requests,
@@ -38,52 +60,52 @@ GROUP BY id, api_key, api_version
 IDENTITIES = """
 CREATE TABLE identities AS
 SELECT hash({identity}) AS id, hash({identity}) AS part, {any_identity}, false AS inferred,
-  CAST(NULL AS VARCHAR[]) AS other_names
-FROM {told} WHERE {in_window} GROUP BY hash({identity})
+  CAST(NULL AS VARCHAR[]) AS name_candidates
+FROM {rows} WHERE {in_window} GROUP BY hash({identity})
 """
 IN_WINDOW = "hash({identity}) IN (SELECT id FROM used)"
-SEEN = """
-CREATE TABLE seen AS
+PART_USAGE = """
+CREATE TABLE part_usage AS
 SELECT id AS part, api_key, api_version, requests, first_seen, last_seen, days FROM used
 """
-# The days of a month as bits of the window: moved along, or each to the bit it shares.
-MOVED = """if(days_on < 0, CAST(days AS HUGEINT) >> -days_on,
+# The day mask of a month as bits of the window: shifted, or each day mapped to its shared bit.
+SHIFTED = """if(days_on < 0, CAST(days AS HUGEINT) >> -days_on,
       CAST(days AS HUGEINT) << CAST(days_on AS HUGEINT))"""
 SHARED = """list_aggregate(list_transform(list_filter(range(31), lambda d: (days >> d) & 1 = 1),
       lambda d: 1::HUGEINT << CAST((days_on + d) // {width} AS HUGEINT)), 'bit_or')"""
 
-TOLD = """
-CREATE TABLE told AS
+NAMES_NEARBY = """
+CREATE TABLE names_nearby AS
 WITH present AS (
-  SELECT * FROM identities JOIN (SELECT part, bit_or(days) AS days FROM seen GROUP BY part)
+  SELECT * FROM identities JOIN (SELECT part, bit_or(days) AS days FROM part_usage GROUP BY part)
     USING (part)
 ), names AS (
-  SELECT {who}, software_name, software_version, bit_or(days) AS days
+  SELECT {origin}, software_name, software_version, bit_or(days) AS days
   FROM present WHERE software_name IS NOT NULL GROUP BY ALL
 ), nameless AS (
-  SELECT id, {who}, days FROM present WHERE software_name IS NULL
+  SELECT id, {origin}, days FROM present WHERE software_name IS NULL
 )
-SELECT nameless.id, nameless.days, software_name, software_version, names.days AS told_on,
+SELECT nameless.id, nameless.days, software_name, software_version, names.days AS reported_on,
   names.days | (names.days << 1) | (names.days >> 1) AS near
-FROM nameless JOIN names ON {same}
+FROM nameless JOIN names ON {same_origin}
 WHERE near & nameless.days <> 0
 """
 
-# Most nameless rows had one name near all the time; the others are looked at day by day.
-WHOLE = """
+# Most nameless identities have one name within a day at all times; the others are split by day.
+INFER_WHOLE = """
 UPDATE identities SET software_name = one.software_name, software_version = one.software_version,
   inferred = true
 FROM (
   SELECT id, any_value(software_name) AS software_name,
     any_value(software_version) AS software_version
-  FROM told GROUP BY id HAVING {is_whole}
+  FROM names_nearby GROUP BY id HAVING {is_whole}
 ) AS one
 WHERE identities.part = one.id
 """
-IN_PART = "SELECT 1 FROM told GROUP BY id HAVING NOT ({is_whole}) LIMIT 1"
+NEEDS_SPLIT = "SELECT 1 FROM names_nearby GROUP BY id HAVING NOT ({is_whole}) LIMIT 1"
 IS_WHOLE = "count(*) = 1 AND bit_or(near) & any_value(days) = any_value(days)"
 # Where days share a bit, the next bit may be days away.
-IS_WHOLE_SHARED = "count(*) = 1 AND bit_or(told_on) & any_value(days) = any_value(days)"
+IS_WHOLE_SHARED = "count(*) = 1 AND bit_or(reported_on) & any_value(days) = any_value(days)"
 
 BY_DAY = """
 CREATE TABLE by_day AS
@@ -92,25 +114,27 @@ SELECT hash({identity}) AS id, {any_identity}, api_key, api_version, {slot} AS s
   min(first_seen) AS first_seen, max(last_seen) AS last_seen
 FROM {day_usage}
 WHERE software_name IS NULL
-  AND hash({identity}) IN (SELECT id FROM told GROUP BY id HAVING NOT ({is_whole}))
+  AND hash({identity}) IN (SELECT id FROM names_nearby GROUP BY id HAVING NOT ({is_whole}))
 GROUP BY id, api_key, api_version, slot
 """
-# The bits tell which names were near, as long as a bit is a day.
+# If a bit is one day, the masks show which names are within a day.
 NAMES_OF_DAY = """
-SELECT by_day.id, slot, list_sort(list(DISTINCT told.software_name)) AS names,
-  list_sort(list(DISTINCT told.software_version)) AS versions
+SELECT by_day.id, slot, list_sort(list(DISTINCT nearby.software_name)) AS names,
+  list_sort(list(DISTINCT nearby.software_version)) AS versions
 FROM (SELECT DISTINCT id, slot FROM by_day) AS by_day
-  JOIN told ON told.id = by_day.id AND (told.near >> CAST(slot AS HUGEINT)) & 1 = 1
+  JOIN names_nearby AS nearby
+    ON nearby.id = by_day.id AND (nearby.near >> CAST(slot AS HUGEINT)) & 1 = 1
 GROUP BY ALL
 """
-NAMES_OF_VERY_DAY = """
+NAMES_OF_DAY_SHARED = """
 SELECT nameless.id, slot, list_sort(list(DISTINCT names.software_name)) AS names,
   list_sort(list(DISTINCT names.software_version)) AS versions
-FROM (SELECT DISTINCT id, {who}, slot FROM by_day) AS nameless
+FROM (SELECT DISTINCT id, {origin}, slot FROM by_day) AS nameless
   JOIN (
-    SELECT DISTINCT {who}, software_name, software_version, {slot} AS told_on FROM {day_usage}
-    WHERE software_name IS NOT NULL AND hash({who}) IN (SELECT hash({who}) FROM by_day)
-  ) AS names ON {same} AND abs(slot - told_on) <= 1
+    SELECT DISTINCT {origin}, software_name, software_version, {slot} AS reported_on
+    FROM {day_usage}
+    WHERE software_name IS NOT NULL AND hash({origin}) IN (SELECT hash({origin}) FROM by_day)
+  ) AS names ON {same_origin} AND abs(slot - reported_on) <= 1
 GROUP BY nameless.id, slot
 """
 PARTS = """
@@ -118,103 +142,112 @@ CREATE TABLE parts AS
 SELECT *, hash(id, names, versions) AS part
 FROM by_day LEFT JOIN ({names_of_day}) AS named USING (id, slot)
 """
-NAMED_PARTS = """
+PART_IDENTITIES = """
 INSERT INTO identities BY NAME
-SELECT part, any_value(id) AS id, {any_kept},
+SELECT part, any_value(id) AS id, {any_without_software},
   any_value(if(len(names) = 1, names[1], NULL)) AS software_name,
   any_value(if(len(names) = 1 AND len(versions) = 1, versions[1], NULL)) AS software_version,
   any_value(coalesce(len(names) = 1, false)) AS inferred,
-  any_value(if(len(names) > 1, names, NULL)) AS other_names
+  any_value(if(len(names) > 1, names, NULL)) AS name_candidates
 FROM parts GROUP BY part
 """
-SEEN_PARTS = """
-INSERT INTO seen BY NAME
+USAGE_OF_PARTS = """
+INSERT INTO part_usage BY NAME
 SELECT part, api_key, api_version, CAST(sum(requests) AS BIGINT) AS requests,
   min(first_seen) AS first_seen, max(last_seen) AS last_seen,
   bit_or(1::HUGEINT << CAST(slot // {width} AS HUGEINT)) AS days
 FROM parts GROUP BY part, api_key, api_version
 """
 
-EVERYBODY = """
-CREATE TABLE everybody AS
-SELECT *, hash({client}) AS client, coalesce({whose}, false) AS asked_for
+ALL_IDENTITIES = """
+CREATE TABLE all_identities AS
+SELECT *, hash({client}) AS client, coalesce({names}, false) AS selected
 FROM identities LEFT JOIN (
   SELECT client_id AS raw_id, {application} AS application
   FROM (SELECT DISTINCT client_id FROM identities)
 ) AS applications ON client_id = raw_id
 """
-CHOSEN = "CREATE VIEW chosen AS SELECT * EXCLUDE (asked_for) FROM everybody WHERE asked_for"
-SIGHTINGS = "CREATE VIEW sightings AS SELECT * FROM chosen JOIN seen USING (part)"
+SELECTED = """
+CREATE VIEW selected_identities AS SELECT * EXCLUDE (selected) FROM all_identities WHERE selected
+"""
+CLIENT_USAGE = """
+CREATE VIEW client_usage AS SELECT * FROM selected_identities JOIN part_usage USING (part)
+"""
 
 
-def make_sightings(reader: Reader, *more: str) -> None:
-    """What everything about clients is asked of, once made:
+def prepare_usage(reader: Reader, *more_sums: str) -> None:
+    """Create the tables that the queries about clients read:
 
-    used        what was told by everybody, added up; and what `more` is wanted of it
-    identities  everybody, nameless ones with the names they had: in parts where they had several
-    seen        what each part of an identity used
-    everybody   the identities with their applications, and whether they were asked for
-    chosen      those that were
-    sightings   these, and what they used
+    used                 usage per identity as logged, with `more_sums` as further columns
+    identities           identities with inferred names; one row per part where it had several names
+    part_usage           usage per part of an identity
+    all_identities       identities with their application, and whether the filters select them
+    selected_identities  those that the filters select
+    client_usage         the selected ones with their usage
     """
-    if not reader.is_new("sightings"):
+    if not reader.is_new("client_usage"):
         return
-    words = _words(reader)
-    months = reader.months()
-    wanted = more if months else (*more, words["any_identity"])
-    reader.run(USED.format(**words, more="".join(f", {it}" for it in wanted)))
-    in_window = IN_WINDOW.format(**words) if months and reader.cuts_months else "true"
-    reader.run(IDENTITIES.format(**words, told=months or "used", in_window=in_window))
-    reader.run(SEEN)
-    reader.run(TOLD.format(**words))
-    if reader.rows(IN_PART.format(**words)):
-        _take_apart(reader, words)
-    reader.run(WHOLE.format(**words))
+    terms = _sql_terms(reader)
+    months = reader.whole_months()
+    sums = more_sums if months else (*more_sums, terms["any_identity"])
+    reader.run(USED.format(**terms, more="".join(f", {column}" for column in sums)))
+    in_window = IN_WINDOW.format(**terms) if months and reader.has_partial_months else "true"
+    reader.run(IDENTITIES.format(**terms, rows=months or "used", in_window=in_window))
+    reader.run(PART_USAGE)
+    reader.run(NAMES_NEARBY.format(**terms))
+    if reader.rows(NEEDS_SPLIT.format(**terms)):
+        _split_by_day(reader, terms)
+    reader.run(INFER_WHOLE.format(**terms))
     check_names(reader)
-    application = _application(reader.question.raw_ids)
+    application = _application(raw=reader.filters.raw_ids)
     reader.run(
-        EVERYBODY.format(client=", ".join(CLIENT), whose=reader.whose(), application=application)
+        ALL_IDENTITIES.format(
+            client=", ".join(CLIENT), names=reader.names(), application=application
+        )
     )
-    reader.run(CHOSEN)
-    reader.run(SIGHTINGS)
+    reader.run(SELECTED)
+    reader.run(CLIENT_USAGE)
 
 
-def _take_apart(reader: Reader, words: Mapping[str, str]) -> None:
+def _split_by_day(reader: Reader, terms: Mapping[str, str]) -> None:
+    """Split nameless identities into parts that had the same names within a day."""
     days = reader.day_usage()
-    reader.run(BY_DAY.format(**words, day_usage=days))
-    names = NAMES_OF_DAY if words["width"] == "1" else NAMES_OF_VERY_DAY
-    reader.run(PARTS.format(names_of_day=names.format(**words, day_usage=days)))
+    reader.run(BY_DAY.format(**terms, day_usage=days))
+    names = NAMES_OF_DAY if terms["width"] == "1" else NAMES_OF_DAY_SHARED
+    reader.run(PARTS.format(names_of_day=names.format(**terms, day_usage=days)))
     reader.run("DELETE FROM identities WHERE part IN (SELECT id FROM by_day)")
-    reader.run("DELETE FROM seen WHERE part IN (SELECT id FROM by_day)")
-    reader.run(NAMED_PARTS.format(**words))
-    reader.run(SEEN_PARTS.format(**words))
+    reader.run("DELETE FROM part_usage WHERE part IN (SELECT id FROM by_day)")
+    reader.run(PART_IDENTITIES.format(**terms))
+    reader.run(USAGE_OF_PARTS.format(**terms))
 
 
-def _words(reader: Reader) -> Mapping[str, str]:
-    first, width, _ = days_heard(reader)
+def _sql_terms(reader: Reader) -> Mapping[str, str]:
+    first, width, _ = observed_days(reader)
     day = f"TIMESTAMP '{first:%Y-%m-%d}'" if first else "TIMESTAMP '1970-01-01'"
     return {
         "month_usage": reader.month_usage(),
         "identity": ", ".join(IDENTITY),
-        "any_identity": _any(IDENTITY),
-        "any_kept": _any(IDENTITY[:-2]),
-        "who": ", ".join(WHO),
-        "same": " AND ".join(f"nameless.{n} IS NOT DISTINCT FROM names.{n}" for n in WHO),
+        "any_identity": _any_value(IDENTITY),
+        "any_without_software": _any_value(IDENTITY[:-2]),
+        "origin": ", ".join(ORIGIN),
+        "same_origin": " AND ".join(
+            f"nameless.{column} IS NOT DISTINCT FROM names.{column}" for column in ORIGIN
+        ),
         "day": day,
-        "slots": MOVED if width == 1 else SHARED.format(width=width),
+        "slots": SHIFTED if width == 1 else SHARED.format(width=width),
         "slot": f"date_diff('day', {day}, day)",
         "width": str(width),
         "is_whole": IS_WHOLE if width == 1 else IS_WHOLE_SHARED,
     }
 
 
-def _any(names: Sequence[str]) -> str:
-    return ", ".join(f"any_value({name}) AS {name}" for name in names)
+def _any_value(columns: Sequence[str]) -> str:
+    return ", ".join(f"any_value({column}) AS {column}" for column in columns)
 
 
-def _application(raw: bool) -> str:
-    """The rules of the catalog as one expression, for each client id once."""
-    found = "client_id"
+def _application(*, raw: bool) -> str:
+    """SQL for the application of a client id: the catalog's rules, or the id itself."""
+    expression = "client_id"
     for rule in () if raw else application_rules():
-        found = f"regexp_replace({found}, {text(rule.pattern)}, {text(rule.replacement)}, 'g')"
-    return found
+        expression = f"regexp_replace({expression}, {text(rule.pattern)}, {text(rule.replacement)}, 'g')"
+    return expression
