@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from rollcall.cli.app import app
 from rollcall.reports import Verdict
 from tests.pages.browser import Browser, open_browser
-from tests.reports.making import Made, hour
+from tests.reports.table_builder import TableBuilder, hour
 
 HOSTILE = (
     "<script>document.title='owned'</script>",
@@ -24,8 +24,12 @@ HOSTILE = (
 TEXT = "[...document.querySelectorAll('tbody tr')].map(row => row.textContent)"
 
 
-def made() -> Made:
-    tables = Made().told("3.9.0").use("Fetch", 17, "apache-kafka-java 3.9.0", client_id="calm")
+def builder() -> TableBuilder:
+    tables = (
+        TableBuilder()
+        .broker_reports("3.9.0")
+        .use("Fetch", 17, "apache-kafka-java 3.9.0", client_id="calm")
+    )
     for number, client_id in enumerate(HOSTILE):
         tables.use("Fetch", 3, client_id=client_id, principal=f"User:{client_id}", days=[number])
         tables.use("Fetch", 3, f"{client_id} {client_id}", client_id=client_id, days=[9])
@@ -37,8 +41,8 @@ def made() -> Made:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("page")
-    tables, page = made().write(folder / "tables"), folder / "impact.html"
+    directory = tmp_path_factory.mktemp("page")
+    tables, page = builder().write(directory / "tables"), directory / "impact.html"
     arguments = ["report", "impact", "--tables", tables, "--target", "4.0.0", "--html", page]
     result = CliRunner().invoke(app, [*map(str, arguments)])
     assert result.exit_code == 1, result.output
@@ -123,10 +127,10 @@ def test_a_table_is_sorted_by_a_column_up_and_down(browser: Browser) -> None:
 def test_verdicts_are_sorted_by_how_bad_they_are_and_keep_their_looks_beside_a_cluster(
     tmp_path: Path,
 ) -> None:
-    made = Made().told("3.9.0").use("Fetch", 17, client_id="calm", cluster="b")
-    made.use("Fetch", 3, client_id="old", cluster="a").use("Fetch", 99, client_id="new")
-    made.use("Fetch", 11, "librdkafka 1.7.0", client_id="needs")
-    tables, page = made.write(tmp_path / "tables"), tmp_path / "impact.html"
+    builder = TableBuilder().broker_reports("3.9.0").use("Fetch", 17, client_id="calm", cluster="b")
+    builder.use("Fetch", 3, client_id="old", cluster="a").use("Fetch", 99, client_id="new")
+    builder.use("Fetch", 11, "librdkafka 1.7.0", client_id="needs")
+    tables, page = builder.write(tmp_path / "tables"), tmp_path / "impact.html"
     arguments = ["report", "impact", "--tables", tables, "--target", "4.0.0", "--html", page]
     CliRunner().invoke(app, [*map(str, arguments)])
     with open_browser(tmp_path / "profile") as browser:
@@ -152,7 +156,7 @@ def test_a_click_on_a_client_shows_evidence_and_remedy(browser: Browser) -> None
 
 @pytest.mark.parametrize("command", ["clients", "restarts", "problems"])
 def test_every_report_is_a_page_too(command: str, tmp_path: Path) -> None:
-    tables, page = made().write(tmp_path / "tables"), tmp_path / "page.html"
+    tables, page = builder().write(tmp_path / "tables"), tmp_path / "page.html"
     result = CliRunner().invoke(
         app, ["report", command, "--tables", str(tables), "--html", str(page)]
     )

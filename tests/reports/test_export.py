@@ -1,4 +1,4 @@
-"""Answers as plain rows: in the same columns whatever is in them."""
+"""Rows of plain values: the same columns and types with and without content."""
 
 from __future__ import annotations
 
@@ -7,36 +7,34 @@ from typing import Any
 
 import pytest
 
-from rollcall.reports import clients, impact, restarts, shapes
-from rollcall.reports.export import broker_row, client_row, impact_row, problem_row
-from tests.reports.making import Made, hour
+from rollcall.reports import clients, export, impact, problems, restarts
+from tests.reports.table_builder import TableBuilder, hour
 
 
-def asked(folder: Path) -> dict[str, tuple[Any, list[dict[str, Any]], shapes.Shape]]:
-    """Each report, its plain rows, and their shape."""
-    impacts, seen = impact(folder, "4.0.0"), clients(folder)
-    started, complained = restarts(folder), problems(folder)
+def rows_of(directory: Path) -> dict[str, tuple[Any, list[dict[str, Any]], export.Columns]]:
+    """Each report with its rows and their declared columns."""
+    impacts, listed = impact(directory, "4.0.0"), clients(directory)
+    started, found = restarts(directory), problems(directory)
     return {
-        "impact": (impacts, [*map(impact_row, impacts.clients)], shapes.IMPACT),
-        "clients": (seen, [*map(client_row, seen.clients)], shapes.CLIENT),
-        "restarts": (started, [*map(broker_row, started.brokers)], shapes.BROKER),
-        "problems": (complained, [*map(problem_row, complained.problems)], shapes.PROBLEM),
+        "impact": (impacts, [*map(export.impact_row, impacts.clients)], export.IMPACT),
+        "clients": (listed, [*map(export.client_row, listed.clients)], export.CLIENT),
+        "restarts": (started, [*map(export.broker_row, started.brokers)], export.BROKER),
+        "problems": (found, [*map(export.problem_row, found.problems)], export.PROBLEM),
     }
 
 
-@pytest.mark.parametrize("report", ["impact", "clients", "restarts", "problems"])
-def test_rows_have_the_columns_and_types_of_their_shape(tmp_path: Path, report: str) -> None:
-    made = Made().told("3.9.0").use("Fetch", 3, "sarama v1.30.0").use("Fetch", 3, client_id="x")
-    made.use("Fetch", 13, "librdkafka 2.4.0", listener="SASL_SSL", client_id="y", requests=9000)
-    made.roll_call(1, start_time=hour(0)).roll_call(2, start_time=hour(1)).connect(
-        90, told="sarama v1.30.0"
-    )
-    answer, rows, shape = asked(made.write(tmp_path / "some"))[report]
+@pytest.mark.parametrize("name", ["impact", "clients", "restarts", "problems"])
+def test_rows_have_the_declared_columns_and_types(tmp_path: Path, name: str) -> None:
+    builder = TableBuilder().broker_reports("3.9.0").use("Fetch", 3, "sarama v1.30.0")
+    builder.use("Fetch", 3, client_id="x").connect(90, software="sarama v1.30.0")
+    builder.use("Fetch", 13, "librdkafka 2.4.0", listener="SASL_SSL", client_id="y", requests=9000)
+    builder.roll_call(1, start_time=hour(0)).roll_call(2, start_time=hour(1))
+    report, rows, columns = rows_of(builder.write(tmp_path / "some"))[name]
     assert rows
-    assert all(list(row) == list(shape) for row in rows)
-    table = answer.to_arrow()
+    assert all(list(row) == list(columns) for row in rows)
+    table = report.to_arrow()
     assert table.to_pylist() == rows
 
-    nothing, no_rows, _ = asked(Made().write(tmp_path / "none"))[report]
+    empty, no_rows, _ = rows_of(TableBuilder().write(tmp_path / "none"))[name]
     assert no_rows == []
-    assert nothing.to_arrow().schema == table.schema
+    assert empty.to_arrow().schema == table.schema

@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from rollcall.catalog import LibraryInference, Ranges, Provenance, identify_library, known_libraries
+from rollcall.catalog import LibraryInference, Provenance, Ranges, identify_library, known_libraries
 from rollcall.reports.export import CLIENT, client_row, to_arrow
 from rollcall.reports.query import usage
 from rollcall.reports.query.brokers import common_ranges, read_brokers, release_lines

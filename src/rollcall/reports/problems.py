@@ -19,7 +19,7 @@ METADATA, API_VERSIONS = 3, 18
 
 class ProblemKind(StrEnum):
     RECONNECTS = "reconnect storm"
-    SINGLE_REQUESTS = "one request per connection"
+    SINGLE_REQUESTS = "single-request connections"
     METADATA_FLOOD = "Metadata flood"
     API_VERSIONS_FLOOD = "ApiVersions flood"
     ERRORS = "errors"
@@ -125,16 +125,19 @@ SELECT id, any_value(cluster) AS cluster, any_value(principal) AS principal,
 FROM selected_identities GROUP BY id
 """
 BEHAVIOUR_SUMS = (
-    *(f"sum({column}) AS {column}" for column in ("answered", "errors", "unsupported", "throttled")),
+    *(
+        f"sum({column}) AS {column}"
+        for column in ("answered", "errors", "unsupported", "throttled")
+    ),
     f"max(peak) FILTER (api_key IN ({METADATA}, {API_VERSIONS})) AS peak",
 )
-BEHAVIOUR = f"""
+BEHAVIOUR = """
 CREATE TABLE behaviour AS
 SELECT client_software.*, sums.* EXCLUDE (id) FROM (
   SELECT id, api_key, sum(requests) AS requests, sum(answered) AS answered,
-    sum(if(api_key = {API_VERSIONS}, errors - unsupported, errors)) AS errors,
+    sum(if(api_key = {api_versions}, errors - unsupported, errors)) AS errors,
     sum(throttled) AS throttled,
-    max(peak) FILTER (api_key IN ({METADATA}, {API_VERSIONS})) AS peak
+    max(peak) FILTER (api_key IN ({metadata}, {api_versions})) AS peak
   FROM used GROUP BY id, api_key
 ) AS sums JOIN client_software USING (id)
 """
@@ -151,12 +154,12 @@ FROM behaviour WHERE api_key = {api} GROUP BY {key}
 HAVING max(if(peak.broker IS NULL, 0, peak.per_hour)) > {limit} OR max(peak.per_hour) > {most}
 """
 # By origin, with and without a name: often only the second request reports the name.
-API_VERSIONS_PER_CONNECTION = f"""
+API_VERSIONS_PER_CONNECTION = """
 CREATE TABLE api_versions_per_connection AS
 SELECT origin, requests, requests / opened AS ratio
 FROM (SELECT origin, sum(requests) AS requests
-  FROM used JOIN (SELECT DISTINCT id, hash({ORIGIN}) AS origin FROM identities) USING (id)
-  WHERE api_key = {API_VERSIONS} GROUP BY origin)
+  FROM used JOIN (SELECT DISTINCT id, hash({origin}) AS origin FROM identities) USING (id)
+  WHERE api_key = {api} GROUP BY origin)
 JOIN (SELECT origin, sum(opened) AS opened FROM opened_by GROUP BY origin) USING (origin)
 """
 MEDIAN_PER_CONNECTION = "SELECT coalesce(median(ratio), 0) FROM api_versions_per_connection"
@@ -185,7 +188,7 @@ FROM opened GROUP BY {key}
 HAVING sum(seen_once) >= {count} AND sum(seen_once) > {share} * sum(opened)
   AND max(once_per_hour) >= {per_hour}
 """
-VERSIONS_PER_CLIENT = f"SELECT {KEY}, flatten(list(versions)) FROM client_software GROUP BY {KEY}"
+VERSIONS_PER_CLIENT = "SELECT {key}, flatten(list(versions)) FROM client_software GROUP BY {key}"
 VERSIONS = """
 SELECT cluster, principal, application, software_name, list({{version: version, days: days}})
 FROM (
@@ -208,7 +211,7 @@ def problems(
     coverage = reader.in_background(read_coverage)
     prepare_usage(reader, *BEHAVIOUR_SUMS)
     reader.run(CLIENT_SOFTWARE)
-    reader.run(BEHAVIOUR)
+    reader.run(BEHAVIOUR.format(metadata=METADATA, api_versions=API_VERSIONS))
     opened.result()
     prepare_opened(reader)
     found = [problem for detect in DETECTORS for problem in detect(reader, thresholds)]
@@ -299,7 +302,7 @@ def _floods(
 
 def _repeated_api_versions(reader: Reader, thresholds: ProblemThresholds) -> Iterator[Problem]:
     """ApiVersions several times per connection, at any rate per hour."""
-    reader.run(API_VERSIONS_PER_CONNECTION)
+    reader.run(API_VERSIONS_PER_CONNECTION.format(origin=ORIGIN, api=API_VERSIONS))
     limit = thresholds.per_connection(_median(reader, MEDIAN_PER_CONNECTION))
     sql = REPEATED_API_VERSIONS.format(
         key=KEY, origin=ORIGIN, api=API_VERSIONS, limit=limit, count=thresholds.least_requests
@@ -376,7 +379,7 @@ def _median(reader: Reader, sql: str) -> float:
 
 
 def _versions_per_client(reader: Reader) -> Mapping[ClientKey, tuple[str, ...]]:
-    rows = reader.rows(VERSIONS_PER_CLIENT)
+    rows = reader.rows(VERSIONS_PER_CLIENT.format(key=KEY))
     return {ClientKey(*row[:4]): _distinct(row[4]) for row in rows}
 
 

@@ -300,7 +300,9 @@ def _rolling_restarts(brokers: Sequence[BrokerStarts]) -> Iterator[RollingRestar
 def _fewest_up(
     observations: Sequence[BrokerObservation], unlisted: Sequence[tuple[BrokerStarts, datetime]]
 ) -> tuple[int, datetime] | None:
-    down = [(_broker_key(row), row.first, row.last) for row in observations if row.failure is not None]
+    down = [
+        (_broker_key(row), row.first, row.last) for row in observations if row.failure is not None
+    ]
     down += [(_broker_key(broker), newest, newest) for broker, newest in unlisted]
     known = len({_broker_key(row) for row in observations})
     fewest: tuple[int, datetime] | None = None

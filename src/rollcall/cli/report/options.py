@@ -25,9 +25,7 @@ AGE = re.compile(r"(\d+)([dh])")
 class ReportOptions:
     """Options of every report."""
 
-    tables: Annotated[
-        str, typer.Option("--tables", metavar="DIR", help="Directory of the tables.")
-    ]
+    tables: Annotated[str, typer.Option("--tables", metavar="DIR", help="Directory of the tables.")]
     since: Annotated[
         str | None,
         typer.Option(
@@ -86,7 +84,9 @@ class ClientReportOptions(ReportOptions):
     ] = None
     software: Annotated[
         str | None,
-        typer.Option(metavar="PATTERN", help="Only matching software names, such as 'librdkafka*'."),
+        typer.Option(
+            metavar="PATTERN", help="Only matching software names, such as 'librdkafka*'."
+        ),
     ] = None
     raw_ids: Annotated[
         bool, typer.Option("--raw-ids", help="List client ids instead of applications.")

@@ -36,7 +36,7 @@ def report_problems(options: ClientReportOptions) -> None:
 
 
 def _cells(problem: reports.Problem) -> tuple[object, ...]:
-    versions = details.some(problem.versions, details.VERSIONS_SHOWN)
+    versions = summary.some(problem.versions, details.VERSIONS_SHOWN)
     return (
         problem.kind,
         problem.client.principal,

@@ -142,9 +142,7 @@ def warnings(coverage: Coverage, min_days: int = 0) -> list[str]:
     if coverage.not_observed:
         names = list(dict.fromkeys(coverage.not_observed))
         lines.append(f"no logs of {count(len(coverage.not_observed), 'broker')}: {some(names, 5)}")
-    return lines + [
-        LIMIT_WARNINGS[limit] for limit in coverage.limits if limit in LIMIT_WARNINGS
-    ]
+    return lines + [LIMIT_WARNINGS[limit] for limit in coverage.limits if limit in LIMIT_WARNINGS]
 
 
 def _brokers(coverage: Coverage) -> str:

@@ -111,7 +111,9 @@ class BrokerMaximums:
         return []
 
     def _floor(self, broker: BrokerKey, api_key: int) -> tuple[int, MaximumProvenance]:
-        provenance = MaximumProvenance.FLOOR if self.release is None else MaximumProvenance.CONFIGURED
+        provenance = (
+            MaximumProvenance.FLOOR if self.release is None else MaximumProvenance.CONFIGURED
+        )
         release, form = self.release, self.log_forms.get(broker)
         if release is None and form is not None:
             release = log_format(form).since

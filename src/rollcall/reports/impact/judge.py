@@ -62,7 +62,9 @@ class Judge:
         reasons = {finding.reason for finding in findings}
         if reasons <= {Reason.UNINFORMATIVE}:
             findings = [Finding(Reason.NO_EVIDENCE)]
-        relevant = [it for it in findings if it.reason not in (Reason.ACCEPTED, Reason.UNINFORMATIVE)]
+        relevant = [
+            it for it in findings if it.reason not in (Reason.ACCEPTED, Reason.UNINFORMATIVE)
+        ]
         relevant.sort(
             key=lambda it: (it.verdict.rank, it.reason is Reason.SUPERSEDED, -it.requests)
         )

@@ -90,7 +90,7 @@ class Impact:
 
     @property
     def exit_code(self) -> int:
-        """1 if a client breaks; 3 if one is at risk or unknown, or coverage is thin; 0 otherwise."""
+        """1 if a client breaks, 3 if one is at risk or unknown or coverage is thin, otherwise 0."""
         if self.counts[Verdict.BREAKS]:
             return 1
         open_verdicts = self.counts[Verdict.AT_RISK] + self.counts[Verdict.UNKNOWN]
@@ -121,9 +121,7 @@ def impact(
     coverage, reported = brokers.result()
     inventory = read_inventory(reader, common_ranges(reported))
     judge = Judge(wanted)
-    used = {
-        (use.api_key, use.api_version) for client in inventory.clients for use in client.uses
-    }
+    used = {(use.api_key, use.api_version) for client in inventory.clients for use in client.uses}
     refused = {pair for pair in used if judge.refuses(*pair)}
     host_uses = read_host_uses(reader, refused)
     maximums = read_broker_maximums(

@@ -53,7 +53,7 @@ class UsedVersion:
     """Whether the client sends ApiVersions."""
     is_superseded: bool = False
     library_supports_accepted: bool = False
-    broker_maximum: BrokerMaximum = BrokerMaximum()
+    broker_maximum: BrokerMaximum = BrokerMaximum()  # noqa: RUF009 - it is frozen
     hosts: tuple[str, ...] = ()
 
     def finding(self, reason: Reason) -> Finding:

@@ -1,4 +1,4 @@
-"""Coverage of a report: time window, observed and known brokers, line counts, limits of the logs."""
+"""Coverage of a report: window, observed and known brokers, line counts, limits of the logs."""
 
 from __future__ import annotations
 

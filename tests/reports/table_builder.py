@@ -1,4 +1,4 @@
-"""Tables made by hand, in the columns of `rollcall.tables`: a row is what a test names of it."""
+"""Builds tables from rows; a test names the columns that matter, the others have defaults."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rollcall.tables.views import duckdb_type, text
 DAY0 = datetime(2026, 10, 1)  # noqa: DTZ001 - the tables hold UTC without a zone
 DAYS = 14
 
-WHO: Mapping[str, Any] = {
+IDENTITY: Mapping[str, Any] = {
     "cluster": "prod",
     "broker": "b1:9092",
     "listener": "PLAINTEXT",
@@ -42,15 +42,15 @@ def hour(day: int, of_day: int = 0) -> datetime:
     return DAY0 + timedelta(days=day, hours=of_day)
 
 
-def software(told: str | None) -> dict[str, str | None]:
+def software_columns(software: str | None) -> dict[str, str | None]:
     """`apache-kafka-java 3.9.0` as the two columns."""
-    name, _, version = (told or "").partition(" ")
+    name, _, version = (software or "").partition(" ")
     return {"software_name": name or None, "software_version": version or None}
 
 
 @dataclass
-class Made:
-    """Collects rows; `write` makes a folder of them."""
+class TableBuilder:
+    """Collects rows; `write` writes them to a directory."""
 
     rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
@@ -61,29 +61,29 @@ class Made:
         self,
         api: str,
         version: int,
-        told: str | None = None,
+        software: str | None = None,
         *,
         days: Iterable[int] = range(DAYS),
         form: str = "J",
         of_day: int = 0,
         **row: Any,
-    ) -> Made:
+    ) -> TableBuilder:
         """A client uses a version of an API on these days."""
         for day in days:
-            at = hour(day, of_day)
+            time = hour(day, of_day)
             self.add(
                 "usage",
                 **{
-                    **WHO,
+                    **IDENTITY,
                     **COUNTS,
-                    **software(told),
-                    "hour": at,
+                    **software_columns(software),
+                    "hour": time,
                     "api_key": api_named(api).key,
                     "api_version": version,
                     "requests": 10,
                     "longest_us": 1000,
-                    "first_seen": at,
-                    "last_seen": at + timedelta(minutes=59),
+                    "first_seen": time,
+                    "last_seen": time + timedelta(minutes=59),
                     "hours": 1 << of_day,
                     "forms": 1 << FORMS.index(form),
                     **row,
@@ -91,62 +91,66 @@ class Made:
             )
         return self
 
-    def told(self, release: str, *, broker: str = "b1:9092", day: int = 0) -> Made:
-        """A broker of a release answers ApiVersions in the log."""
+    def broker_reports(
+        self, release: str, *, broker: str = "b1:9092", day: int = 0
+    ) -> TableBuilder:
+        """The log has an ApiVersions response of a broker of this release."""
         self._broker(day, broker, source="log", listener="PLAINTEXT", ranges=_ranges(release))
         return self
 
-    def roll_call(self, day: float, node_id: int = 1, **row: Any) -> Made:
+    def roll_call(self, day: float, node_id: int | None = 1, **row: Any) -> TableBuilder:
         row = {"host": f"b{node_id}", "port": 9092, **row}
         release = row.pop("release", None)
         ranges = _ranges(release) if release else None
-        at = hour(0) + timedelta(days=day)
+        time = hour(0) + timedelta(days=day)
         self._broker(
             day,
             row["host"],
             **{"source": "roll call", "node_id": node_id, "ranges": ranges} | row,
-            first_seen=at,
-            last_seen=at,
+            first_seen=time,
+            last_seen=time,
         )
         return self
 
     def _broker(self, day: float, broker: str, **row: Any) -> None:
-        at = hour(0) + timedelta(days=day)
-        whole = at.replace(minute=0, second=0, microsecond=0)
+        time = hour(0) + timedelta(days=day)
         self.add(
             "brokers",
             **{
-                "hour": whole,
+                "hour": time.replace(minute=0, second=0, microsecond=0),
                 "cluster": "prod",
                 "broker": broker,
                 "answers": 1,
-                "first_seen": at,
-                "last_seen": at,
+                "first_seen": time,
+                "last_seen": time,
                 **row,
             },
         )
 
-    def connect(self, count: int, *, day: int = 0, told: str | None = None, **row: Any) -> Made:
-        """So many connections within an hour, one request each unless told otherwise."""
-        done = len(self.rows.get("connections", ()))
+    def connect(
+        self, count: int, *, day: int = 0, software: str | None = None, **row: Any
+    ) -> TableBuilder:
+        """A client opens connections within an hour and sends one request on each."""
+        first = len(self.rows.get("connections", ()))
         for number in range(count):
-            at = hour(day) + timedelta(seconds=number % 3600)
+            time = hour(day) + timedelta(seconds=number % 3600)
             self.add(
                 "connections",
                 **{
-                    **WHO,
-                    **software(told),
-                    "connection": f"10.1.0.1:9092-10.0.0.1:{1024 + number}-{done + number}",
+                    **IDENTITY,
+                    **software_columns(software),
+                    "connection": f"10.1.0.1:9092-10.0.0.1:{1024 + number}-{first + number}",
                     "day": hour(day),
                     "requests": 1,
-                    "first_seen": at,
-                    "last_seen": at,
+                    "first_seen": time,
+                    "last_seen": time,
                     **row,
                 },
             )
         return self
 
-    def file(self, **row: Any) -> Made:
+    def file(self, **row: Any) -> TableBuilder:
+        """A log file was read."""
         self.add(
             "files",
             **{"cluster": "prod", "file": "kafka-request.log", "lines": 100, "requests": 90}
@@ -155,19 +159,19 @@ class Made:
         )
         return self
 
-    def write(self, folder: Path, *, totals: bool = False) -> Path:
-        """With totals, as a compaction leaves them; without, as a batch does."""
-        make_tables(LocalStore(folder), "a test")
-        return self.write_more(folder, 1, totals=totals)
+    def write(self, directory: Path, *, totals: bool = False) -> Path:
+        """Create the tables with one batch; with totals, as a compaction stores them."""
+        make_tables(LocalStore(directory), "a test")
+        return self.write_batch(directory, 1, totals=totals)
 
-    def write_more(self, folder: Path, number: int, *, totals: bool = False) -> Path:
-        """Another batch into tables that are there."""
+    def write_batch(self, directory: Path, number: int, *, totals: bool = False) -> Path:
+        """Add a batch to existing tables."""
         connection = duckdb.connect()
         parts = {}
         for name, rows in self.rows.items():
             part = f"parts/{number:010}/{name}/part-0.parquet"
-            (folder / part).parent.mkdir(parents=True, exist_ok=True)
-            columns = {it.name: duckdb_type(it.type) for it in TABLES[name].columns}
+            (directory / part).parent.mkdir(parents=True, exist_ok=True)
+            columns = {column.name: duckdb_type(column.type) for column in TABLES[name].columns}
             unknown = {column for row in rows for column in row} - columns.keys()
             assert not unknown, f"{name} has no column {unknown}"
             typed = ", ".join(f"{column} {type_}" for column, type_ in columns.items())
@@ -175,18 +179,18 @@ class Made:
             marks = ", ".join(f"({', '.join('?' * len(columns))})" for _ in rows)
             values = [row.get(column) for row in rows for column in columns]
             connection.execute(f"INSERT INTO {name} VALUES {marks}", values)
-            connection.execute(f"COPY {name} TO {text(str(folder / part))} (FORMAT parquet)")
-            parts[name] = (Part(part, (folder / part).stat().st_size),)
+            connection.execute(f"COPY {name} TO {text(str(directory / part))} (FORMAT parquet)")
+            parts[name] = (Part(part, (directory / part).stat().st_size),)
         for name, table in TOTALS.items() if totals else ():
             if (source := SOURCES[name].name) not in self.rows:
                 continue
             part = f"parts/{number:010}/{name}.parquet"
-            made = f"COPY ({total(table, source)}) TO {text(str(folder / part))} (FORMAT parquet)"
-            connection.execute(made)
-            parts[name] = (Part(part, (folder / part).stat().st_size),)
+            target = text(str(directory / part))
+            connection.execute(f"COPY ({total(table, source)}) TO {target} (FORMAT parquet)")
+            parts[name] = (Part(part, (directory / part).stat().st_size),)
         manifest = Manifest(number, Kind.BATCH, 0, parts=parts, counts=Counts())
-        LocalStore(folder).create(file_name(number), manifest.to_json())
-        return folder
+        LocalStore(directory).create(file_name(number), manifest.to_json())
+        return directory
 
 
 def _ranges(release: str) -> list[dict[str, int]]:
