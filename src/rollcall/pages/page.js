@@ -180,7 +180,7 @@ add(main, "h1", data.title);
 add(main, "p", data.headline, "headline");
 for (const line of data.notes) add(main, "p", line, "note");
 add(main, "h2", data.listed);
-if (data.details.length) add(main, "p", "Click a row to show its evidence and remedies.", "note");
+if (data.details.length) add(main, "p", "Click a row to show evidence and remedies.", "note");
 showTable(data.columns, data.rows, data.details);
 showWarnings(data.warnings);
 showTimeline(data.timeline);

@@ -16,7 +16,7 @@ from rollcall.reports import export
 def report_clients(options: ClientReportOptions) -> None:
     """List all clients with their principal, application, software, hosts and requests.
 
-    JSON, CSV and the HTML page also have the first time, and the API versions of each client.
+    JSON, CSV and HTML also have connections, first times and API versions.
 
     Example: rollcall report clients --tables tables --software 'librdkafka*'
     """
@@ -37,7 +37,7 @@ def report_clients(options: ClientReportOptions) -> None:
         row=export.client_row,
         row_columns=export.CLIENT,
         columns=(*CLIENT_COLUMNS, "connections", "requests", "first seen", "last seen", "APIs"),
-        page_only=("first seen", "APIs"),
+        page_only=("connections", "first seen", "APIs"),
         cells=_cells,
         cluster_of=lambda client: client.cluster,
     )

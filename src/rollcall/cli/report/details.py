@@ -23,7 +23,7 @@ from rollcall.reports import (
 )
 from rollcall.reports.restarts import UNLISTED
 
-VERSIONS_SHOWN = 2
+VERSIONS_SHOWN = 1
 CANDIDATES_SHOWN = 3
 PROVENANCES = {
     MaximumProvenance.LOG: "reported",
@@ -53,9 +53,7 @@ RISK_REASONS = {
 def software(client: Client) -> str:
     """Name and versions, with the provenance; or the candidates."""
     if client.software is not None:
-        mark = " (partly inferred)" if client.inferred_requests else ""
-        if client.software_provenance is Provenance.INFERRED:
-            mark = " (inferred)"
+        mark = " (inferred)" if client.software_provenance is Provenance.INFERRED else ""
         return f"{client.software} {some(client.versions, VERSIONS_SHOWN)}".strip() + mark
     candidates = list(client.name_candidates) or list(
         dict.fromkeys(
@@ -164,6 +162,15 @@ def notes(impact: ClientImpact, target: Release) -> list[str]:
         if known.below_minimum and known.minimum and impact.verdict is Verdict.SAFE
     ]
     return lines + [evidence(finding, target) for finding in impact.judgement.superseded]
+
+
+def client_name(principal: str | None, application: str | None) -> str:
+    return f"{principal or 'no principal'}, {application or 'no client id'}"
+
+
+def problem_software(problem: Problem) -> str:
+    versions = some(problem.versions, VERSIONS_SHOWN)
+    return " ".join(filter(None, (problem.client.software, versions)))
 
 
 def problem(problem: Problem) -> str:

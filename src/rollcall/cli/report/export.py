@@ -60,7 +60,8 @@ def write_page(view: ReportView, path: Path, reader: Reader) -> None:
     """Write the HTML page, and print the headline and the size of the page."""
     charts = reader.in_background(partial(_charts, has_clients=view.has_clients))
     cells = [view.cells(item) for item in view.items]
-    details = [view.details(item) for item in view.items] if view.details else ()
+    has_details = view.details_on_page and view.details
+    details = [view.details(item) for item in view.items] if has_details and view.details else ()
     timeline, restarts = charts.result()
     page = Page(
         title=view.title,

@@ -162,5 +162,5 @@ def _details(impact: ClientImpact, *, target: Release) -> list[str]:
     lines = [details.evidence(finding, target) for finding in deciding]
     lines += [f"-> {details.remedy(remedy, client)}" for remedy in impact.remedies]
     lines += [f"note: {note}" for note in details.notes(impact, target) if note not in lines]
-    name = f"{client.principal or 'no principal'}, {client.application or 'no client id'}"
+    name = details.client_name(client.principal, client.application)
     return [f"{impact.verdict}: {name}, {details.software(client)}", *lines] if lines else []

@@ -29,18 +29,21 @@ def report_problems(options: ClientReportOptions) -> None:
         row=export.problem_row,
         row_columns=export.PROBLEM,
         columns=("problem", "principal", "application", "software", "observed"),
+        page_only=("observed",),
         cells=_cells,
+        details=_details,
+        details_on_page=False,
         cluster_of=lambda problem: problem.client.cluster,
     )
     show(view, options, reader)
 
 
 def _cells(problem: reports.Problem) -> tuple[object, ...]:
-    versions = summary.some(problem.versions, details.VERSIONS_SHOWN)
-    return (
-        problem.kind,
-        problem.client.principal,
-        problem.client.application,
-        " ".join(filter(None, (problem.client.software, versions))),
-        details.problem(problem),
-    )
+    client, software = problem.client, details.problem_software(problem)
+    observed = details.problem(problem)
+    return problem.kind, client.principal, client.application, software, observed
+
+
+def _details(problem: reports.Problem) -> list[str]:
+    client = details.client_name(problem.client.principal, problem.client.application)
+    return [f"{problem.kind}: {client}", details.problem(problem)]

@@ -29,7 +29,10 @@ def report_restarts(options: ReportOptions) -> None:
         row=export.broker_row,
         row_columns=export.BROKER,
         columns=("broker", "address", "software", "started", "restarts", "notes"),
+        page_only=("notes",),
         cells=_cells,
+        details=_details,
+        details_on_page=False,
         cluster_of=lambda broker: broker.cluster,
         has_clients=False,
     )
@@ -47,3 +50,9 @@ def _cells(broker: reports.BrokerStarts) -> tuple[object, ...]:
         broker.restarts,
         "; ".join(details.broker_notes(broker)),
     )
+
+
+def _details(broker: reports.BrokerStarts) -> list[str]:
+    notes = details.broker_notes(broker)
+    name = "unknown" if broker.node_id is None else broker.node_id
+    return [f"broker {name} ({broker.address})", *notes] if notes else []

@@ -48,6 +48,8 @@ class ReportView:
     """Lines about an item, of which the first is a heading; empty if there is nothing to say."""
     is_shown: Callable[[Any], bool] = lambda _: True
     """Whether the text lists an item."""
+    details_on_page: bool = True
+    """Whether the page has the details; false if its table has them in a column."""
     has_clients: bool = True
     """Whether the page has a chart of client libraries."""
 
