@@ -249,5 +249,7 @@ def _application(*, raw: bool) -> str:
     """SQL for the application of a client id: the catalog's rules, or the id itself."""
     expression = "client_id"
     for rule in () if raw else application_rules():
-        expression = f"regexp_replace({expression}, {text(rule.pattern)}, {text(rule.replacement)}, 'g')"
+        expression = (
+            f"regexp_replace({expression}, {text(rule.pattern)}, {text(rule.replacement)}, 'g')"
+        )
     return expression
