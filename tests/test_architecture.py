@@ -166,7 +166,7 @@ def test_package_has_a_docstring(package: Path) -> None:
         ("client", "raise SystemExit(1)"),
         ("client", "from os import environ"),
         ("pipeline", "home = os.environ['SPARK_HOME']"),
-        ("errors", "from rollcall.cli import main"),
+        ("errors", "from rollcall.__main__ import main"),
         ("client", "from rollcall.cli.terminal.output import print_table"),
     ],
 )

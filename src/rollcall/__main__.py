@@ -1,22 +1,33 @@
-"""The door to the command line: the command `rollcall`, and `python -m rollcall`."""
+"""Entry point of the command `rollcall` and of `python -m rollcall`.
 
-import sys
-from importlib import import_module
+Ctrl-C inside an import prints a traceback: Python reports an interrupt in a weak reference callback
+as "Exception ignored", and some libraries turn it into another error. So this module imports
+almost nothing, and installs a SIGINT handler that exits at once. `rollcall.cli.app.main` replaces
+it while a command runs, so that the command can clean up.
+"""
 
-INTERRUPTED = 130
+import os
+
+try:
+    import signal
+
+    from rollcall.cli.exit_codes import INTERRUPTED
+except KeyboardInterrupt:
+    os._exit(130)
+
+
+def exit_quietly(*_: object) -> None:
+    os._exit(INTERRUPTED)
+
+
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not if ignored, as with nohup
+    signal.signal(signal.SIGINT, exit_quietly)
 
 
 def main() -> None:
-    call("rollcall.cli", "main")
+    from rollcall.cli.app import main as run_command
 
-
-def call(module: str, function: str) -> None:
-    """Ctrl-C that comes while modules are still being loaded ends it without a trace, too."""
-    try:
-        begin = getattr(import_module(module), function)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    begin()
+    run_command()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Scripted brokers on a thread of their own, so that a command can run its own loop beside them."""
+"""Run scripted brokers in a thread, so that a command can run its own event loop."""
 
 import asyncio
 import threading
@@ -22,7 +22,7 @@ class Outcome:
 
 
 def rollcall(*arguments: object, stdin: str | None = None) -> Outcome:
-    """A command as `main` would run it, but for the last step from an error to its message."""
+    """Run a command as `main` does, without printing a RollcallError."""
     result = CliRunner().invoke(app, list(map(str, arguments)), input=stdin)
     error = result.exception if not isinstance(result.exception, SystemExit) else None
     code = exit_code(error) if isinstance(error, RollcallError) else result.exit_code
@@ -54,9 +54,9 @@ def serving(*brokers: ScriptedBroker) -> Iterator[Sequence[ScriptedBroker]]:
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
-    assert ready.wait(10)
+    assert ready.wait(60)
     try:
         yield brokers
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(10)
+        thread.join(60)

@@ -1,4 +1,4 @@
-"""What the commands that ask brokers can do is on the page about them, and in their help."""
+"""docs/brokers.md describes every option, exit code and event of the broker commands."""
 
 import re
 from pathlib import Path
@@ -28,7 +28,7 @@ def test_every_command_has_an_example_in_its_help(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_examples_are_calls_that_are_understood(name: str) -> None:
+def test_examples_are_valid_calls(name: str) -> None:
     shown = [
         line.split()[2:] for line in PAGE.splitlines() if line.startswith(f"$ rollcall {name}")
     ]
@@ -38,18 +38,18 @@ def test_the_examples_are_calls_that_are_understood(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_option_and_exit_code_is_on_the_page(name: str) -> None:
+def test_every_option_is_on_the_page(name: str) -> None:
     options = [option for parameter in command(name).params for option in parameter.opts]
     assert [o for o in options if o.startswith("--") and o not in PAGE] == []
     assert "Exit codes: 0" in (command(name).help or "")
 
 
-def test_every_word_for_trouble_and_every_step_is_on_the_page() -> None:
+def test_every_failure_and_every_event_is_on_the_page() -> None:
     words = [*FailureKind, *(step.name.lower() for step in RestartEvent)]
     assert [word for word in words if f"`{word}`" not in PAGE] == []
 
 
-def test_the_settings_on_the_page_are_settings(tmp_path: Path) -> None:
+def test_settings_file_on_the_page_is_valid(tmp_path: Path) -> None:
     [text] = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
     path = tmp_path / "rollcall.toml"
     path.write_text(text)

@@ -1,4 +1,4 @@
-"""`rollcall protocol`, as a reader of the reference calls it."""
+"""`rollcall protocol`: list, show and reference."""
 
 import json
 from pathlib import Path
@@ -32,7 +32,7 @@ def test_list_shows_each_dialect_with_its_own_ranges() -> None:
     }
 
 
-def test_list_gives_programs_the_same() -> None:
+def test_list_prints_the_same_as_json() -> None:
     fetch = next(api for api in json.loads(rollcall("list", "--json")) if api["key"] == 1)
     assert fetch == {
         "key": 1,
@@ -58,7 +58,7 @@ def test_show_as_json_carries_header_and_traits() -> None:
     assert tags["Dialect"] == 88599
 
 
-def test_show_without_a_version_tells_what_each_one_brought() -> None:
+def test_show_without_a_version_lists_the_changes() -> None:
     shown = rollcall("show", "Fetch")
     assert "deprecated   as 0; the client reads record format 1 (KIP-32)" in shown
     assert len(json.loads(rollcall("show", "Fetch", "--json"))) == 2 * 19
@@ -72,7 +72,7 @@ def test_reference_writes_an_index_and_a_page_for_each_api(tmp_path: Path) -> No
     assert len(pages) == 13
 
 
-def test_a_folder_of_schemas_takes_the_place_of_ours(tmp_path: Path) -> None:
+def test_schemas_option_replaces_the_built_in_schemas(tmp_path: Path) -> None:
     for kind in ("request", "response"):
         (tmp_path / f"Ping{kind.title()}.json").write_text(
             f'{{"apiKey": 900, "type": "{kind}", "name": "Ping{kind.title()}", // a comment\n'
@@ -87,19 +87,19 @@ def test_a_folder_of_schemas_takes_the_place_of_ours(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (["show", "Nothing"], "known are Produce, Fetch"),
+        (["show", "Nothing"], "choose one of Produce, Fetch"),
         (["show", "Metadata", "--version", "99"], "it has 0-13"),
         (["show", "Metadata", "--version", "-1"], "it has 0-13"),
         (["list", "--dialect", "klingon"], "use one of released, kip"),
     ],
 )
-def test_what_does_not_exist_is_told_with_what_does(arguments: list[str], hint: str) -> None:
+def test_unknown_name_is_an_error_with_the_known_ones(arguments: list[str], hint: str) -> None:
     with pytest.raises(RollcallError) as caught:
         rollcall(*arguments)
     assert hint in str(caught.value.hint)
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_directory_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
-    with pytest.raises(RollcallError, match="cannot be written"):
+    with pytest.raises(RollcallError, match="cannot write the reference"):
         rollcall("reference", "--output", tmp_path / "file" / "below")

@@ -1,4 +1,4 @@
-"""Every command that is called in a wrong way ends with exit code 2, before it does anything."""
+"""Wrong usage of any command is exit code 2, without side effects."""
 
 from pathlib import Path
 
@@ -57,7 +57,7 @@ WRONG = [
     ("cluster", "start", "--config", "no-such.toml"),
     (*LOGS, "--lines", "lots"),
     (*LOGS, "--lines", "0"),
-    (*LOGS, "--lines", "10", "--form", "Z"),
+    (*LOGS, "--lines", "10", "--format", "Z"),
     (*LOGS, "--lines", "10", "--brokers", "0"),
     (*LOGS, "--lines", "10", "--hours", "0"),
     (*LOGS, "--lines", "10", "--start", "yesterday"),
@@ -67,7 +67,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
-def test_a_wrong_call_is_exit_code_2_and_does_nothing(
+def test_wrong_usage_is_exit_code_2_without_side_effects(
     arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -78,18 +78,16 @@ def test_a_wrong_call_is_exit_code_2_and_does_nothing(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("report", "impact", *TABLES, "--target", "4"), "'4' is not a release"),
         (("report", "clients", *TABLES, "--since", "noon"), "--since 'noon' is no time"),
         (("report", "clients", *TABLES, "--json", "--csv"), "--json, --csv and --html are"),
-        ((*LOGS, "--lines", "10", "--start", "noon"), "--start is 'noon'"),
+        ((*LOGS, "--lines", "10", "--start", "noon"), "--start 'noon' is not an hour"),
     ],
 )
-def test_what_is_wrong_is_told_in_one_way_with_what_to_do(
-    arguments: tuple[str, ...], told: str
-) -> None:
+def test_usage_error_has_a_message_and_a_hint(arguments: tuple[str, ...], message: str) -> None:
     error = rollcall(*arguments).error
     assert isinstance(error, ConfigError)
-    assert error.message.startswith(told)
+    assert error.message.startswith(message)
     assert error.hint

@@ -20,7 +20,7 @@ FIRST_PORTS = {"PLAINTEXT": 19092, "KIP": 19192, "http": 19292}
 """Ports of node 1 in the documentation; node 2 has the next of each."""
 
 MAKING = (
-    "rollcall generate-logs --output logs --lines 20k --form J",
+    "rollcall generate-logs --output logs --lines 20k --format J",
     "rollcall pipeline run logs --tables tables --cluster prod",
 )
 """The commands that create the tables for all others."""

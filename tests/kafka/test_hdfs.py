@@ -169,7 +169,7 @@ def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
 def command(*words: str, **conf: object) -> list[str]:
     settings = {**SMALL_JOB, "spark.driver.extraJavaOptions": SMALL_JOB_JVM, **conf}
     given = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
-    program = [sys.executable, "-c", "from rollcall.cli import main; main()"]
+    program = [sys.executable, "-m", "rollcall"]
     return [*program, "pipeline", *words, *given]
 
 

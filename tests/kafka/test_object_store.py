@@ -90,7 +90,7 @@ def rollcall(*words: str, conf: dict[str, str] | None = None) -> str:
     settings = [
         word for key, value in (conf or {}).items() for word in ("--conf", f"{key}={value}")
     ]
-    program = [sys.executable, "-c", "from rollcall.cli import main; main()"]
+    program = [sys.executable, "-m", "rollcall"]
     done = subprocess.run(
         [*program, *words, *settings], capture_output=True, text=True, check=False, timeout=300
     )
@@ -119,7 +119,7 @@ def conf(bucket: Bucket) -> dict[str, str]:
 def test_logs_can_be_generated_into_s3(
     bucket: Bucket, conf: dict[str, str], tmp_path: Path
 ) -> None:
-    made = ["--output", "s3a://cluster/made", "--lines", "500", "--brokers", "3", "--form", "J"]
+    made = ["--output", "s3a://cluster/made", "--lines", "500", "--brokers", "3", "--format", "J"]
     result = json.loads(rollcall("generate-logs", *made, "--json", conf=conf))
     assert result["lines"] == 500
     bucket.copy("made", tmp_path / "made")

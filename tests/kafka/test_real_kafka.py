@@ -46,7 +46,7 @@ async def call(cluster: Cluster, config: ClientConfig = CONFIG) -> RollCall:
 
 def rollcall(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", "from rollcall.cli import main; main()", *arguments],
+        [sys.executable, "-m", "rollcall", *arguments],
         capture_output=True, text=True, check=False, timeout=60, input=stdin,
     )  # fmt: skip
 

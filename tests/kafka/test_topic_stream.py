@@ -55,7 +55,13 @@ def send(broker: Process, topic: str, values: list[str]) -> None:
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-c", "from rollcall.cli import main; main()", "pipeline", *arguments]
+    return [
+        sys.executable,
+        "-m",
+        "rollcall",
+        "pipeline",
+        *arguments,
+    ]
 
 
 def stream(broker: Process, topic: str, tables: Path, connector: str, *more: str) -> list[str]:

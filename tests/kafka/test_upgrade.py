@@ -161,7 +161,7 @@ def tables(
 
 def rollcall(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", "from rollcall.cli import main; main()", *arguments],
+        [sys.executable, "-m", "rollcall", *arguments],
         capture_output=True, text=True, check=False, timeout=400,
     )  # fmt: skip
 

@@ -1,17 +1,25 @@
-"""The commands put together, and the one place where an error becomes a message and an exit code.
+"""All commands in one Typer application, and the conversion of errors to exit codes.
 
-Exit codes: 0 done, 1 it failed, 2 it was called in a wrong way (its settings are part of the call),
-130 interrupted. A command that needs more of them (for scripts) says so in its help: 3 is that some
-brokers or nodes did not answer.
+Groups are registered with plain Typer. The modules imported here only declare options; each command
+imports its implementation inside its function. CPU time of `rollcall --help` and `rollcall brokers
+--help`: see `docs/performance.md`; importing all implementations here would add 900 ms to both.
 """
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from rollcall.cli.brokers.commands import api_versions, brokers, features, identify, wait_restart
+from rollcall.cli.cluster.commands import app as cluster
+from rollcall.cli.cluster.commands import connections
+from rollcall.cli.demo.commands import demo
 from rollcall.cli.exit_codes import FAILED, INTERRUPTED, USAGE
-from rollcall.cli.lazy import lazy_group
+from rollcall.cli.pipeline.commands import app as pipeline
+from rollcall.cli.pipeline.commands import generate_logs
+from rollcall.cli.pipeline.tables import app as tables
+from rollcall.cli.protocol import app as protocol
+from rollcall.cli.report.commands import app as report
 from rollcall.cli.terminal.output import (
     DISK_FULL,
     discard_output,
@@ -19,67 +27,40 @@ from rollcall.cli.terminal.output import (
     prepare_streams,
     print_error,
 )
+from rollcall.cli.terminal.signals import caused_by_interrupt, interrupts_raise
 from rollcall.errors import ConfigError, RollcallError
-
-COMMANDS = {
-    "demo": (
-        "rollcall.cli.demo.story:demo",
-        "Show all of rollcall: a cluster, clients on it, a restart, logs, tables, an upgrade.",
-    ),
-    "brokers": (
-        "rollcall.cli.brokers.roll_call:brokers",
-        "Call the roll: what each broker is, since when it runs, and how we know.",
-    ),
-    "api-versions": (
-        "rollcall.cli.brokers.api_versions:api_versions",
-        "Show which versions of which APIs the brokers have, and what they have in common.",
-    ),
-    "features": (
-        "rollcall.cli.brokers.features:features",
-        "Show which features can be used on the cluster, and what stands in the way of the others.",
-    ),
-    "wait-restart": (
-        "rollcall.cli.brokers.wait_restart:wait_restart",
-        "Wait until brokers have restarted: each says so itself, and the others know.",
-    ),
-    "identify": (
-        "rollcall.cli.brokers.identify:identify",
-        (
-            "Say which release an ApiVersions answer (JSON) fits, and what speaks against the next "
-            "best."
-        ),
-    ),
-    "pipeline": ("rollcall.cli.pipeline.commands:app", "Read request logs into tables (on Spark)."),
-    "report": (
-        "rollcall.cli.report.commands:app",
-        "Say who is on the cluster, what breaks at an upgrade, what restarted, and who misbehaves.",
-    ),
-    "tables": ("rollcall.cli.pipeline.tables:app", "Show the tables that the pipeline wrote."),
-    "generate-logs": (
-        "rollcall.cli.pipeline.generate_logs:generate_logs",
-        "Write request logs of a made-up but lifelike fleet, and the truth about it as JSON.",
-    ),
-    "cluster": (
-        "rollcall.cli.cluster.start:app",
-        "Start a cluster of brokers on this machine, to try clients with.",
-    ),
-    "connections": (
-        "rollcall.cli.cluster.connections:connections",
-        "Show who is connected to the nodes of `rollcall cluster start`, and with which software.",
-    ),
-    "protocol": ("rollcall.cli.protocol:app", "Show the messages of the Kafka protocol."),
-}
 
 app = typer.Typer(
     name="rollcall",
-    cls=lazy_group(COMMANDS),
+    rich_markup_mode=None,
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,  # it would print local variables, and with them secrets
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    pretty_exceptions_enable=False,  # they show local variables, which may hold secrets
 )
+COMMANDS: dict[str, Any] = {
+    "brokers": brokers,
+    "api-versions": api_versions,
+    "features": features,
+    "wait-restart": wait_restart,
+    "identify": identify,
+    "pipeline": pipeline,
+    "tables": tables,
+    "report": report,
+    "generate-logs": generate_logs,
+    "cluster": cluster,
+    "connections": connections,
+    "protocol": protocol,
+    "demo": demo,
+}
+for name, command in COMMANDS.items():
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name)
+    else:
+        # without short_help, the list of commands cuts the summary instead of wrapping it
+        app.command(name, short_help=command.__doc__.partition("\n")[0])(command)
 
 
-def _show_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         from rollcall import __version__
 
@@ -92,39 +73,49 @@ def rollcall(
     version: Annotated[
         bool,
         typer.Option(
-            "--version",
-            metavar="",
-            callback=_show_version,
-            is_eager=True,
-            help="Show the version and exit.",
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
         ),
     ] = False,
 ) -> None:
-    """Who is on a Kafka cluster, and what breaks when it is upgraded."""
+    """Show which clients and brokers a Kafka cluster has, and what breaks when it is upgraded."""
 
 
 def main() -> None:
-    """Run the command that `sys.argv` names, and exit."""
+    """Run the command in `sys.argv`, then exit."""
     prepare_streams()
+    try:
+        with interrupts_raise():
+            code = _run()
+    except KeyboardInterrupt:  # a second one, while the first was handled
+        code = INTERRUPTED
+    sys.exit(code)
+
+
+def _run() -> int | str | None:
     try:
         try:
             app(prog_name="rollcall")
         except RollcallError as error:
+            if caused_by_interrupt(error):
+                raise
             print_error(error)
-            sys.exit(exit_code(error))
+            return exit_code(error)
         finally:
-            sys.stdout.flush()  # when Python ends, a broken pipe can no longer be caught
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:  # `rollcall ... | head`: the reader has seen enough
+            sys.stdout.flush()  # here a broken pipe can still be handled
+    except SystemExit as error:
+        return error.code
+    except BrokenPipeError:  # `rollcall ... | head`
         discard_output()
-        sys.exit(FAILED)
-    except OSError as error:
-        if error.errno not in DISK_FULL:
-            raise
-        discard_output()
-        print_error(disk_full_error(error))
-        sys.exit(FAILED)
+        return FAILED
+    except BaseException as error:
+        if caused_by_interrupt(error):
+            return INTERRUPTED
+        if isinstance(error, OSError) and error.errno in DISK_FULL:
+            discard_output()
+            print_error(disk_full_error(error))
+            return FAILED
+        raise
+    return 0
 
 
 def exit_code(error: RollcallError) -> int:

@@ -1,25 +1,25 @@
-"""`rollcall protocol`: the messages of the Kafka protocol, as rollcall reads and writes them."""
+"""`rollcall protocol`: APIs, message layouts and the generated protocol reference.
+
+`rollcall.protocol` is imported inside functions (35 ms).
+"""
+
+from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rollcall.cli.options.common import JsonOption
 from rollcall.cli.terminal.output import print_json, print_table
 from rollcall.errors import ConfigError, RollcallError
-from rollcall.protocol.dialects import DIALECT_NAMES, RELEASED, Dialect, dialect, load_dialect
-from rollcall.protocol.errors import LocalProtocolError
-from rollcall.protocol.reference import (
-    MessageLayout,
-    change_in,
-    is_deprecated,
-    message_layout,
-    pages,
-)
-from rollcall.protocol.versions import VersionRange
+
+if TYPE_CHECKING:
+    from rollcall.protocol.dialects import Dialect
+    from rollcall.protocol.reference import MessageLayout
+    from rollcall.protocol.versions import VersionRange
 
 app = typer.Typer(no_args_is_help=True, help="Show the messages of the Kafka protocol.")
 
@@ -27,8 +27,9 @@ DialectOption = Annotated[
     str,
     typer.Option(
         "--dialect",
-        metavar="|".join(DIALECT_NAMES),
-        help="As Kafka ships it, or as the proposals print it.",
+        metavar="released|kip",
+        show_default=False,
+        help="Messages as in released Kafka, or as in the proposals (default released).",
     ),
 ]
 SchemasOption = Annotated[
@@ -38,19 +39,23 @@ SchemasOption = Annotated[
         exists=True,
         file_okay=False,
         metavar="DIR",
-        help="A folder of Kafka's own schema files, in place of ours.",
+        help="Directory with Kafka's message schemas (default: the schemas of rollcall).",
     ),
 ]
 
 
-def _chosen(name: str, schemas: Path | None) -> Dialect:
-    with _asked_for():
+def _load(name: str, schemas: Path | None) -> Dialect:
+    from rollcall.protocol.dialects import dialect, load_dialect
+
+    with _usage_errors():
         return dialect(name) if schemas is None else load_dialect(schemas.name, schemas)
 
 
 @contextmanager
-def _asked_for() -> Iterator[None]:
-    """A dialect or a version that is not there: it was the caller who named it."""
+def _usage_errors() -> Iterator[None]:
+    """An unknown dialect or version is a usage error."""
+    from rollcall.protocol.errors import LocalProtocolError
+
     try:
         yield
     except LocalProtocolError as error:
@@ -59,7 +64,7 @@ def _asked_for() -> Iterator[None]:
 
 @app.command("list")
 def list_apis(
-    dialect_name: DialectOption = RELEASED,
+    dialect_name: DialectOption = "released",
     schemas: SchemasOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -67,7 +72,7 @@ def list_apis(
 
     Example: rollcall protocol list --dialect kip
     """
-    apis = _chosen(dialect_name, schemas).apis.values()
+    apis = _load(dialect_name, schemas).apis.values()
     if as_json:
         print_json(
             [
@@ -94,73 +99,83 @@ def list_apis(
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="An API (Metadata) or a message (MetadataRequest).")],
+    name: Annotated[
+        str, typer.Argument(help="API (Metadata) or message (MetadataRequest), in any case.")
+    ],
     version: Annotated[
-        int | None, typer.Option(metavar="N", help="The version; without it, all in short.")
-    ] = (None),
-    dialect_name: DialectOption = RELEASED,
+        int | None,
+        typer.Option(metavar="N", help="Version to show (default: a summary of all versions)."),
+    ] = None,
+    dialect_name: DialectOption = "released",
     schemas: SchemasOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the layout of a message in one version, or what each version brought.
+    """Show the fields of a message in one version, or the changes of each version.
 
     Example: rollcall protocol show Metadata --version 10 --dialect kip
     """
-    chosen = _chosen(dialect_name, schemas)
-    names = _message_names(chosen, name)
+    from rollcall.protocol.reference import message_layout
+
+    dialect = _load(dialect_name, schemas)
+    names = _message_names(dialect, name)
     if version is None:
-        _show_versions(chosen, names, as_json)
+        _show_versions(dialect, names, as_json)
         return
-    with _asked_for():
-        layouts = [message_layout(chosen, message, version) for message in names]
+    with _usage_errors():
+        layouts = [message_layout(dialect, message, version) for message in names]
     if as_json:
-        print_json([_as_json(found) for found in layouts])
+        print_json([_layout_json(layout) for layout in layouts])
         return
-    for found in layouts:
-        _print_layout(found)
+    for layout in layouts:
+        _print_layout(layout)
 
 
 @app.command()
 def reference(
-    output: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write to.")],
+    output: Annotated[Path, typer.Option(metavar="DIR", help="Directory to write to.")],
     schemas: SchemasOption = None,
 ) -> None:
     """Write the reference of all messages, versions and dialects as Markdown.
 
     Example: rollcall protocol reference --output build/protocol
     """
-    dialects = [dialect(n) for n in DIALECT_NAMES] if schemas is None else [_chosen("", schemas)]
-    written = pages(dialects)
+    from rollcall.protocol.dialects import DIALECT_NAMES
+    from rollcall.protocol.reference import pages
+
+    names = DIALECT_NAMES if schemas is None else ("",)
+    written = pages([_load(name, schemas) for name in names])
     try:
         output.mkdir(parents=True, exist_ok=True)
         for name, text in written.items():
             (output / name).write_text(text, encoding="utf-8")
     except OSError as error:
         raise RollcallError(
-            f"the reference cannot be written to {output}: {error.strerror}",
-            hint="give --output a folder that you may write to",
+            f"cannot write the reference to {output}: {error.strerror}",
+            hint="choose a writable directory with --output",
         ) from error
-    print(f"{len(written)} pages in {output}, beginning with {output / 'index.md'}")
+    print(f"{len(written)} pages written, start with {output / 'index.md'}")
 
 
-def _message_names(chosen: Dialect, name: str) -> list[str]:
-    """Both messages of an API, or the one that was named; letter case does not matter."""
-    by_folded = {message.lower(): message for message in chosen.messages}
-    for api in chosen.apis.values():
+def _message_names(dialect: Dialect, name: str) -> list[str]:
+    """Request and response of an API, or one message; the case of letters is ignored."""
+    for api in dialect.apis.values():
         if api.name.lower() == name.lower():
             return [api.request.name, api.response.name]
-    if name.lower() in by_folded:
-        return [by_folded[name.lower()]]
+    for message in dialect.messages:
+        if message.lower() == name.lower():
+            return [message]
     raise ConfigError(
-        f"there is no API or message {name!r} in the dialect {chosen.name}",
-        hint=f"known are {', '.join(api.name for api in chosen.apis.values())}",
+        f"the dialect {dialect.name} has no API or message {name!r}",
+        hint=f"choose one of {', '.join(api.name for api in dialect.apis.values())}",
     )
 
 
-def _show_versions(chosen: Dialect, names: list[str], as_json: bool) -> None:
+def _show_versions(dialect: Dialect, names: list[str], as_json: bool) -> None:
+    from rollcall.protocol.reference import change_in, is_deprecated
+
     rows = [
-        (spec.name, version, is_deprecated(chosen, spec, version), change_in(spec, version))
-        for spec in map(chosen.spec, names)
+        (spec.name, version, is_deprecated(dialect, spec, version), change_in(spec, version))
+        for spec in map(dialect.spec, names)
         for version in spec.versions
     ]
     if as_json:
@@ -168,17 +183,20 @@ def _show_versions(chosen: Dialect, names: list[str], as_json: bool) -> None:
         print_json([dict(zip(keys, row, strict=True)) for row in rows])
         return
     print_table(
-        ("message", "version", "", "what it brings"),
-        [(name, version, "deprecated" if mark else "", text) for name, version, mark, text in rows],
+        ("message", "version", "", "change"),
+        [
+            (name, version, "deprecated" if deprecated else "", change)
+            for name, version, deprecated, change in rows
+        ],
         right=("version",),
     )
 
 
-def _print_layout(found: MessageLayout) -> None:
-    traits = ["flexible" if found.flexible else "not flexible"]
-    if found.header is not None:
-        traits.append(f"header {found.header}")
-    if found.deprecated:
+def _print_layout(layout: MessageLayout) -> None:
+    traits = ["flexible" if layout.flexible else "not flexible"]
+    if layout.header is not None:
+        traits.append(f"header {layout.header}")
+    if layout.deprecated:
         traits.append("deprecated")
     print_table(
         ("field", "type", "null", "tag", "default", "about"),
@@ -191,22 +209,22 @@ def _print_layout(found: MessageLayout) -> None:
                 row.default,
                 f"(deprecated) {row.about}" if row.deprecated else row.about,
             )
-            for row in found.rows
+            for row in layout.rows
         ],
-        title=f"{found.name} {found.version}, dialect {found.dialect} ({', '.join(traits)})",
+        title=f"{layout.name} {layout.version}, dialect {layout.dialect} ({', '.join(traits)})",
     )
 
 
-def _as_json(found: MessageLayout) -> dict[str, object]:
+def _layout_json(layout: MessageLayout) -> dict[str, object]:
     return {
-        "message": found.name,
-        "version": found.version,
-        "dialect": found.dialect,
-        "header": found.header,
-        "flexible": found.flexible,
-        "deprecated": found.deprecated,
-        "change": found.change,
-        "fields": [vars(row) for row in found.rows],
+        "message": layout.name,
+        "version": layout.version,
+        "dialect": layout.dialect,
+        "header": layout.header,
+        "flexible": layout.flexible,
+        "deprecated": layout.deprecated,
+        "change": layout.change,
+        "fields": [vars(row) for row in layout.rows],
     }
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from rollcall.catalog import listed_ranges
-from rollcall.cli.brokers.api_versions import Matrix, number_list
+from rollcall.cli.brokers.api_versions import VersionMatrix, id_list
 from rollcall.protocol.conversation import ServerConversation
 from rollcall.protocol.headers import Request
 from tests.cli.scripted_cluster import rollcall, serving
@@ -23,14 +23,14 @@ def pair() -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "shown"),
+    ("ids", "text"),
     [([1], "1"), ([3, 1, 2], "1-3"), ([1, 2, 4, 7, 8, 9], "1-2,4,7-9"), ([], "")],
 )
-def test_runs_of_numbers_are_drawn_together(numbers: list[int], shown: str) -> None:
-    assert number_list(numbers) == shown
+def test_consecutive_broker_ids_are_shown_as_ranges(ids: list[int], text: str) -> None:
+    assert id_list(ids) == text
 
 
-def test_35_7_the_common_range_is_that_of_the_kips_example(pair: str) -> None:
+def test_35_7_common_range_matches_the_example_of_the_kip(pair: str) -> None:
     document = json.loads(rollcall("api-versions", pair, "--json").out)
     common = {api["key"]: api["common"] for api in document["apis"]}
     assert (common[0], common[1], common[2]) == ([1, 2], [2, 3], None)
@@ -40,7 +40,7 @@ def test_35_7_the_common_range_is_that_of_the_kips_example(pair: str) -> None:
     assert document["apis"][0]["brokers"] == {"1": [0, 3], "2": [1, 2]}
 
 
-def test_differences_are_marked_in_the_table(pair: str) -> None:
+def test_table_marks_differences(pair: str) -> None:
     result = rollcall("api-versions", pair)
     head, _, *lines = result.out.splitlines()
     assert head.split() == ["key", "API", "broker", "1", "broker", "2", "common"]
@@ -50,19 +50,19 @@ def test_differences_are_marked_in_the_table(pair: str) -> None:
     assert result.code == 0
 
 
-def test_one_broker_can_be_chosen(pair: str) -> None:
+def test_broker_option_shows_one_broker(pair: str) -> None:
     head = rollcall("api-versions", pair, "--broker", 2).out.splitlines()[0]
     assert head.split() == ["key", "API", "broker", "2"]
 
 
-def test_a_broker_is_compared_with_another(pair: str) -> None:
+def test_compare_option_takes_a_broker_id(pair: str) -> None:
     result = rollcall("api-versions", pair, "--broker", 1, "--compare", 2)
     assert result.code == 3
     assert result.out.splitlines()[0].split() == ["key", "API", "broker", "1", "broker", "2"]
     assert rollcall("api-versions", pair, "--broker", 1, "--compare", 1).code == 0
 
 
-def test_brokers_with_the_same_list_share_a_column() -> None:
+def test_brokers_with_the_same_versions_share_a_column() -> None:
     brokers = [ScriptedBroker(id=i, ranges=listed_ranges("3.9")) for i in (1, 2, 3, 5)]
     with serving(*brokers):
         result = rollcall("api-versions", brokers[0].address, "--compare", "3.9")
@@ -71,32 +71,32 @@ def test_brokers_with_the_same_list_share_a_column() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["--broker", "9"], "the cluster has no broker 9"),
         (["--compare", "9"], "the cluster has no broker 9"),
     ],
 )
-def test_what_cannot_be_compared_is_an_error(pair: str, arguments: list[str], told: str) -> None:
+def test_unknown_broker_id_is_an_error(pair: str, arguments: list[str], message: str) -> None:
     result = rollcall("api-versions", pair, *arguments)
     assert result.code == 1
-    assert told in str(result.error)
+    assert message in str(result.error)
 
 
-def test_a_release_that_nobody_knows_is_told_before_anybody_is_asked() -> None:
+def test_unknown_release_is_an_error_before_any_query() -> None:
     result = rollcall("api-versions", "127.0.0.1:1", "--compare", "77.1")
     assert result.code == 2
     assert "77.1" in str(result.error)
 
 
-def test_an_api_that_the_other_side_lacks_differs() -> None:
-    matrix = Matrix({1: listed_ranges("3.9")}, "x", {})
+def test_matrix_counts_a_missing_api_as_a_difference() -> None:
+    matrix = VersionMatrix({1: listed_ranges("3.9")}, "x", {})
     assert all(map(matrix.differs, matrix.keys))
 
 
 @dataclass
-class Old(ScriptedBroker):
-    """Hangs up on ApiVersions, as 0.8 does."""
+class BrokerWithoutApiVersions(ScriptedBroker):
+    """Closes the connection on ApiVersions, as 0.8 does."""
 
     def api_versions(self, request: Request, conversation: ServerConversation) -> bytes | None:
         return CLOSE
@@ -104,26 +104,26 @@ class Old(ScriptedBroker):
 
 @pytest.mark.parametrize("command", ["api-versions", "features"])
 @pytest.mark.parametrize(
-    ("more", "source", "words"),
+    ("options", "provenance", "warning"),
     [
-        ((), "inferred", "that it answers Metadata 0 is all we know"),
-        (("--release", "0.9.0"), "configured", "these are of the release it is taken for"),
+        ((), "inferred", "only Metadata 0 is known to work (inferred)"),
+        (("--release", "0.9.0"), "configured", "versions are those of the configured release"),
     ],
 )
-def test_885_4_ranges_that_a_broker_does_not_tell_are_not_shown_as_its_own(
-    command: str, more: tuple[str, ...], source: str, words: str
+def test_885_4_versions_that_a_broker_does_not_report_are_marked(
+    command: str, options: tuple[str, ...], provenance: str, warning: str
 ) -> None:
-    broker = Old(ranges={3: (0, 0)})
+    broker = BrokerWithoutApiVersions(ranges={3: (0, 0)})
     with serving(broker):
         address = str(broker.address)
-        shown = rollcall(command, address, *more).out
-        document = json.loads(rollcall(command, address, *more, "--json").out)
-    assert f"broker 1: tells no versions; {words} ({source})" in shown
-    assert document["provenance"] == {"1": source}
+        shown = rollcall(command, address, *options).err
+        document = json.loads(rollcall(command, address, *options, "--json").out)
+    assert shown == f"warning: broker 1 does not support ApiVersions; {warning}\n"
+    assert document["provenance"] == {"1": provenance}
 
 
 @pytest.mark.parametrize("command", ["api-versions", "features"])
-def test_885_4_ranges_that_brokers_tell_are_reported(command: str, pair: str) -> None:
-    assert "tells no versions" not in rollcall(command, pair).out
+def test_885_4_versions_that_brokers_report_have_no_warning(command: str, pair: str) -> None:
+    assert rollcall(command, pair).err == ""
     document = json.loads(rollcall(command, pair, "--json").out)
     assert document["provenance"] == {"1": "reported", "2": "reported"}

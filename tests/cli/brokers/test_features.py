@@ -6,7 +6,7 @@ from tests.cli.scripted_cluster import rollcall, serving
 from tests.client.scripted import KIP_RANGES, ScriptedBroker
 
 
-def test_35_7_the_broker_and_the_api_in_the_way_are_named() -> None:
+def test_35_7_missing_requirements_name_broker_and_api() -> None:
     brokers = [
         ScriptedBroker(id=1, ranges=listed_ranges("2.4")),
         ScriptedBroker(id=2, ranges=listed_ranges("2.8")),
@@ -16,9 +16,9 @@ def test_35_7_the_broker_and_the_api_in_the_way_are_named() -> None:
         document = json.loads(rollcall("features", brokers[0].address, "--json").out)
     lines = {line.split()[0]: line for line in table.out.splitlines() if line.strip()}
     assert " yes" in lines["idempotence"]
-    assert "broker 1: DescribeCluster 0+ needed, has none" in lines["describe-cluster"]
-    assert "broker 1-2: FindCoordinator 4+ needed, has 0-3" in lines["batched-coordinators"]
-    assert "can be used on 2 brokers" in table.out
+    assert "broker 1: DescribeCluster 0+ required, has none" in lines["describe-cluster"]
+    assert "broker 1-2: FindCoordinator 4+ required, has 0-3" in lines["batched-coordinators"]
+    assert "features usable on 2 brokers" in table.out
     found = {feature["id"]: feature for feature in document["features"]}
     assert found["idempotence"]["usable"] == Usable.YES
     assert found["describe-cluster"]["missing_requirements"] == [
@@ -29,7 +29,7 @@ def test_35_7_the_broker_and_the_api_in_the_way_are_named() -> None:
     ]  # fmt: skip
 
 
-def test_35_7_the_proposals_own_features_are_those_that_a_broker_shows() -> None:
+def test_35_7_features_of_the_proposals_follow_what_a_broker_reports() -> None:
     ours = ScriptedBroker(
         ranges=KIP_RANGES, dialect_name=KIP, software=("rollcall", "0.1"), start_time_ms=1
     )
@@ -40,7 +40,7 @@ def test_35_7_the_proposals_own_features_are_those_that_a_broker_shows() -> None
         assert (found["broker-identity"], found["broker-start-time"]) == (usable, usable)
 
 
-def test_finalized_levels_decide_where_a_feature_needs_them() -> None:
+def test_feature_that_needs_a_finalized_level_follows_it() -> None:
     listed = dict(listed_ranges("4.3"))
     features = {"transaction.version": 2, "group.version": 1, "share.version": 1}
     for finalized, usable in (({}, "unknown"), (features, "yes"), ({"group.version": 1}, "no")):

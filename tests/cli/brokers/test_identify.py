@@ -22,26 +22,26 @@ SNAKE = [{"api_key": k, "min_version": low, "max_version": high} for k, (low, hi
         {"id": 1, "api_versions": {"ranges": {str(k): list(r) for k, r in LIST.items()}}},
     ],
 )
-def test_an_answer_is_understood_in_every_form(document: object) -> None:
+def test_response_is_accepted_in_every_format(document: object) -> None:
     result = rollcall("identify", stdin=json.dumps(document))
     assert result.out.splitlines()[0] == "Apache Kafka 3.0 (inferred)"
     assert "3.0.0 to 3.0.2" in result.out
-    assert "next best: 3.1" in result.out
+    assert "closest other release: 3.1" in result.out
     assert result.code == 0
 
 
-def test_a_file_is_read_and_json_printed(tmp_path: Path) -> None:
-    path = tmp_path / "answer.json"
+def test_identify_reads_a_file_and_prints_json(tmp_path: Path) -> None:
+    path = tmp_path / "response.json"
     path.write_text(json.dumps(CAMEL))
     document = json.loads(rollcall("identify", path, "--json").out)
-    assert document["form"] == "rollcall-identify/1"
+    assert document["format"] == "rollcall-identify/2"
     assert (document["kind"], document["provenance"]) == ("apache", "inferred")
-    assert [one["line"] for one in document["candidates"]] == ["3.0"]
+    assert [candidate["line"] for candidate in document["candidates"]] == ["3.0"]
     assert document["closest"]["line"] == "3.1"
 
 
-def test_features_tell_lines_with_the_same_list_apart() -> None:
-    answer = {
+def test_features_distinguish_releases_with_the_same_versions() -> None:
+    response = {
         "apiKeys": [
             {"apiKey": k, "minVersion": low, "maxVersion": high}
             for k, (low, high) in listed_ranges("3.4", "kraft").items()  # type: ignore[arg-type]
@@ -51,35 +51,35 @@ def test_features_tell_lines_with_the_same_list_apart() -> None:
             {"name": "metadata.version", "maxVersionLevel": 7, "minVersionLevel": 7}
         ],
     }
-    out = rollcall("identify", stdin=json.dumps(answer)).out
+    out = rollcall("identify", stdin=json.dumps(response)).out
     assert out.startswith("Apache Kafka 3.4 (inferred)")
 
 
-def test_an_error_answer_tells_what_it_can() -> None:
-    answer = {
+def test_error_response_yields_candidates() -> None:
+    response = {
         "errorCode": 35,
         "apiKeys": [{"apiKey": 18, "minVersion": 0, "maxVersion": 4}],
     }
-    out = rollcall("identify", stdin=json.dumps(answer)).out
+    out = rollcall("identify", stdin=json.dumps(response)).out
     assert "3.9" in out
     assert "4.0" in out
 
 
-def test_another_product_is_not_called_apache_kafka() -> None:
+def test_other_product_is_not_shown_as_apache_kafka() -> None:
     result = rollcall("identify", stdin='{"0": [5, 5], "18": [0, 0], "77": [9, 9]}')
     assert result.out.splitlines()[0] == "not Apache Kafka: unknown software (inferred)"
-    assert result.code == 3, "nothing that is known fits"
+    assert result.code == 3, "no known product matches"
 
 
-def test_a_dash_is_standard_input() -> None:
+def test_dash_means_standard_input() -> None:
     text = '{"errorCode": 7, "apiKeys": []}'
     assert rollcall("identify", "-", stdin=text) == rollcall("identify", stdin=text)
 
 
-def test_an_answer_that_tells_nothing_is_exit_code_3() -> None:
+def test_response_without_information_is_exit_code_3() -> None:
     result = rollcall("identify", stdin='{"errorCode": 7, "apiKeys": []}')
     assert result.code == 3
-    assert result.out.startswith("cannot tell")
+    assert result.out.startswith("unknown: ")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_an_answer_that_tells_nothing_is_exit_code_3() -> None:
         "[" * 100_000,
     ],
 )
-def test_what_is_no_answer_is_an_error(text: str) -> None:
+def test_input_that_is_not_a_response_is_an_error(text: str) -> None:
     result = rollcall("identify", stdin=text)
     assert result.code == 1
-    assert "not an ApiVersions answer" in str(result.error)
+    assert "not an ApiVersions response" in str(result.error)

@@ -1,4 +1,4 @@
-"""The demo: it shows what it promises, leaves nothing running, and can be ended at any point."""
+"""The demo shows every step, leaves no process running, and can be interrupted at any point."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 
-from rollcall.cli.demo.stage import MARK, SECONDS_TO_END, make_folder
+from rollcall.cli.demo.stage import MARKER, STOP_TIMEOUT, prepare_directory
 from rollcall.errors import ConfigError
 from tests.broker.running import ROLLCALL
 
@@ -25,7 +25,7 @@ for name in ("kafka", "confluent_kafka", "aiokafka", "pyspark"):
 
 
 class Demo:
-    """A demo that runs; all that it starts carries a mark in its environment."""
+    """A running demo; all its processes carry a mark in their environment."""
 
     def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
         self.mark = uuid4().hex
@@ -52,22 +52,22 @@ class Demo:
         self.text += self.process.stdout.read()
         return self.process.wait()
 
-    def left(self) -> list[str]:
-        """The processes of it that still run."""
+    def processes(self) -> list[str]:
+        """Command lines of its processes that still run."""
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
             try:
                 if self.mark.encode() in (folder / "environ").read_bytes():
                     found.append((folder / "cmdline").read_text().replace("\0", " "))
-            except OSError:  # it has just ended, or is somebody else's
+            except OSError:  # the process has ended, or belongs to another user
                 continue
         return found
 
-    def nothing_left(self) -> bool:
-        deadline = time.monotonic() + 10
-        while self.left() and time.monotonic() < deadline:
+    def has_ended(self) -> bool:
+        deadline = time.monotonic() + 60
+        while self.processes() and time.monotonic() < deadline:
             time.sleep(0.1)
-        return self.left() == []
+        return self.processes() == []
 
 
 @contextmanager
@@ -80,6 +80,7 @@ def running(folder: Path, *arguments: str, **environment: str) -> Iterator[Demo]
         demo.process.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("moment", "pause"),
@@ -87,16 +88,14 @@ def running(folder: Path, *arguments: str, **environment: str) -> Iterator[Demo]
         ("[1/", 0),
         ("$ rollcall brokers", 0),
         ("[2/", 0),
-        ("kafka-python is in", 0),
+        ("kafka-python connected", 0),
         ("broker 2: waiting", 0),
         ("broker 2: restarted", 0),
         ("$ rollcall generate-logs", 2),  # Spark is starting
-        ("$ rollcall generate-logs", 12),  # Spark is at work
+        ("$ rollcall generate-logs", 12),  # Spark is running
     ],
 )
-def test_ctrl_c_ends_it_at_any_point_and_nothing_is_left(
-    moment: str, pause: float, tmp_path: Path
-) -> None:
+def test_ctrl_c_stops_all_processes_at_any_point(moment: str, pause: float, tmp_path: Path) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     with running(tmp_path / "demo", "--lines", "50k", TMPDIR=str(temporary)) as demo:
@@ -106,76 +105,76 @@ def test_ctrl_c_ends_it_at_any_point_and_nothing_is_left(
         began = time.monotonic()
         assert demo.end() == 130
         assert time.monotonic() - began < 90
-        assert demo.nothing_left()
+        assert demo.has_ended()
         assert "Traceback" not in demo.text
     assert list(temporary.iterdir()) == []
 
 
 @pytest.mark.timeout(600)
-def test_it_shows_the_cluster_its_clients_a_restart_and_what_breaks(tmp_path: Path) -> None:
+def test_demo_shows_cluster_clients_restart_and_impact(tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     with running(folder, "--lines", "1k") as demo:
         assert demo.end() == 0, demo.text
     for name in ("kafka-python", "confluent-kafka", "aiokafka", "rollcall"):
-        assert f"{name} is in, as User:" in demo.text
-    assert "MIXED: not all brokers are the same" in demo.text
-    assert "broker 2: back, all others know" in demo.text
+        assert f"{name} connected as User:" in demo.text
+    assert "warning: the brokers do not all run the same software and version" in demo.text
+    assert "broker 2: all other brokers report the new start time" in demo.text
     assert "1 of 3 brokers restarted" in demo.text
     assert re.search(r"of \d+ clients breaks? at 4\.0\.0", demo.text)
     assert "User:billing" in demo.text.partition("rollcall report clients")[2]
     assert (folder / "impact.html").stat().st_size > 10_000
-    assert demo.nothing_left()
+    assert demo.has_ended()
 
 
 @pytest.mark.timeout(120)
-def test_without_clients_and_spark_it_says_what_it_leaves_out(tmp_path: Path) -> None:
+def test_demo_without_clients_and_spark_names_the_skipped_parts(tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
     (site / "sitecustomize.py").write_text(NO_CLIENTS)
     with running(tmp_path / "demo", PYTHONPATH=str(site)) as demo:
         assert demo.end() == 0, demo.text
     for name in ("kafka-python", "confluent-kafka", "aiokafka"):
-        assert f"{name} is left out: not installed (pip install {name})" in demo.text
-    assert "rollcall is in, as User:ops" in demo.text
-    assert "broker 2: back, all others know" in demo.text
-    assert "The rest needs Spark: pip install 'rollcall[pipeline]'" in demo.text
-    assert demo.nothing_left()
+        assert f"{name} skipped: not installed (pip install {name})" in demo.text
+    assert "rollcall connected as User:ops" in demo.text
+    assert "broker 2: all other brokers report the new start time" in demo.text
+    assert "The other steps need Spark: run pip install 'rollcall[pipeline]'" in demo.text
+    assert demo.has_ended()
 
 
 @pytest.mark.timeout(120)
-def test_without_java_it_says_what_it_leaves_out(tmp_path: Path) -> None:
+def test_demo_without_java_names_the_skipped_parts(tmp_path: Path) -> None:
     with running(tmp_path / "demo", JAVA_HOME=str(tmp_path)) as demo:
         assert demo.end() == 0, demo.text
-    assert "broker 2: back, all others know" in demo.text
+    assert "broker 2: all other brokers report the new start time" in demo.text
     assert demo.text.endswith(
-        "The rest needs Java 17 or newer: install openjdk-17, or set JAVA_HOME.\n"
+        "The other steps need Java 17 or newer: install openjdk-17 or set JAVA_HOME.\n"
     )
-    assert demo.nothing_left()
+    assert demo.has_ended()
 
 
 @pytest.mark.timeout(120)
-def test_where_the_shell_ignores_ctrl_c_its_clients_still_end_at_once(tmp_path: Path) -> None:
-    """As in `make demo &` of a script: what it starts would not hear of SIGINT either."""
+def test_clients_stop_where_sigint_is_ignored(tmp_path: Path) -> None:
+    """As with `make demo &` in a script: child processes ignore SIGINT as well."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     with running(tmp_path / "demo", JAVA_HOME=str(tmp_path)) as demo:
         signal.signal(signal.SIGINT, before)
         demo.until("$ rollcall connections")
         began = time.monotonic()
         demo.until("[3/")
-        assert time.monotonic() - began < SECONDS_TO_END
+        assert time.monotonic() - began < STOP_TIMEOUT
         assert demo.end() == 0
 
 
-def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+def test_directory_with_other_files_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(ConfigError, match="holds something else than a demo"):
-        make_folder(tmp_path)
+    with pytest.raises(ConfigError, match="was not created by a demo"):
+        prepare_directory(tmp_path)
     assert (tmp_path / "thesis.tex").exists()
 
 
-def test_a_folder_of_an_earlier_demo_is_emptied_but_for_the_cache(tmp_path: Path) -> None:
-    make_folder(tmp_path / "demo")
+def test_directory_of_an_earlier_demo_is_emptied_except_for_the_cache(tmp_path: Path) -> None:
+    prepare_directory(tmp_path / "demo")
     for name in ("tables", "cache"):
         (tmp_path / "demo" / name).mkdir()
-    make_folder(tmp_path / "demo")
-    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == [MARK, "cache"]
+    prepare_directory(tmp_path / "demo")
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == [MARKER, "cache"]

@@ -28,19 +28,19 @@ JAAS += "password='se;sa me=';"
         ("a=\\\n", ("a", "")),
     ],
 )
-def test_lines_are_read_as_java_reads_them(line: str, pair: tuple[str, str]) -> None:
+def test_lines_are_parsed_as_in_java(line: str, pair: tuple[str, str]) -> None:
     assert list(parse_properties(line).items()) == [pair]
 
 
-def test_comments_and_empty_lines_are_nothing() -> None:
+def test_comments_and_empty_lines_are_ignored() -> None:
     assert parse_properties("# a=1\n! b=2\n\n   \nc=#3\n") == {"c": "#3"}
 
 
-def test_the_last_of_two_lines_counts() -> None:
+def test_last_of_two_lines_wins() -> None:
     assert parse_properties("a=1\na=2") == {"a": "2"}
 
 
-def test_sasl_comes_out_of_the_jaas_line() -> None:
+def test_sasl_is_parsed_from_the_jaas_config() -> None:
     sasl = sasl_config(
         {
             "security.protocol": "SASL_SSL",
@@ -56,7 +56,7 @@ def test_sasl_comes_out_of_the_jaas_line() -> None:
     )
 
 
-def test_without_a_sasl_protocol_there_is_no_sasl() -> None:
+def test_sasl_is_ignored_without_a_sasl_protocol() -> None:
     assert sasl_config({"sasl.mechanism": "PLAIN", "sasl.jaas.config": "nonsense"}) is None
     assert tls_config({"ssl.truststore.location": "x.jks"}, HERE) is None
 
@@ -64,14 +64,14 @@ def test_without_a_sasl_protocol_there_is_no_sasl() -> None:
 @pytest.mark.parametrize(
     "jaas", ["", "com.sun.security.auth.module.Krb5LoginModule required;", 'x username="a";']
 )
-def test_another_login_module_is_refused_without_its_content(jaas: str) -> None:
+def test_other_login_module_is_rejected_without_printing_it(jaas: str) -> None:
     properties = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
     with pytest.raises(ConfigError, match=r"sasl\.jaas\.config") as caught:
         sasl_config({**properties, "sasl.jaas.config": jaas})
     assert not jaas or jaas not in str(caught.value)
 
 
-def test_a_mechanism_that_rollcall_lacks_is_told() -> None:
+def test_unsupported_mechanism_is_an_error() -> None:
     with pytest.raises(ConfigError, match="OAUTHBEARER"):
         sasl_config(
             {
@@ -82,7 +82,7 @@ def test_a_mechanism_that_rollcall_lacks_is_told() -> None:
         )
 
 
-def test_pem_files_and_texts_are_taken() -> None:
+def test_pem_files_and_texts_are_accepted() -> None:
     tls = tls_config(
         {
             "security.protocol": "SSL",
@@ -104,7 +104,7 @@ def test_pem_files_and_texts_are_taken() -> None:
 
 
 @pytest.mark.parametrize("end", [" ", " \\\n", "\\n", "\\n\\\n    "])
-def test_pem_texts_may_be_on_one_line_or_on_many(end: str) -> None:
+def test_pem_text_may_be_on_one_line_or_on_many(end: str) -> None:
     authority = trustme.CA()
     identity = authority.issue_cert("client")
     chain = b"".join(pem.bytes() for pem in identity.cert_chain_pems)
@@ -123,12 +123,12 @@ def test_pem_texts_may_be_on_one_line_or_on_many(end: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["ssl.keystore.certificate.chain", "ssl.keystore.key"])
-def test_half_an_identity_is_told(name: str) -> None:
-    with pytest.raises(ConfigError, match="only one is there"):
+def test_key_without_certificate_is_an_error(name: str) -> None:
+    with pytest.raises(ConfigError, match="only one of"):
         tls_config({"security.protocol": "SSL", name: "half"}, HERE)
 
 
-def test_the_host_name_is_checked_unless_told_otherwise() -> None:
+def test_host_name_is_verified_unless_disabled() -> None:
     tls = tls_config({"security.protocol": "SSL"}, HERE)
     assert tls is not None
     assert tls.check_hostname
@@ -136,7 +136,9 @@ def test_the_host_name_is_checked_unless_told_otherwise() -> None:
 
 @pytest.mark.parametrize("store", ["ssl.truststore", "ssl.keystore"])
 @pytest.mark.parametrize("kind", [None, "JKS", "PKCS12"])
-def test_a_store_that_is_not_pem_is_told_how_to_become_it(store: str, kind: str | None) -> None:
+def test_key_store_that_is_not_pem_is_an_error_with_the_conversion(
+    store: str, kind: str | None
+) -> None:
     properties = {"security.protocol": "SSL", f"{store}.location": "store.jks"}
     if kind:
         properties[f"{store}.type"] = kind
@@ -145,6 +147,6 @@ def test_a_store_that_is_not_pem_is_told_how_to_become_it(store: str, kind: str 
     assert "openssl pkcs12" in str(caught.value.hint)
 
 
-def test_a_protocol_that_does_not_exist_is_told() -> None:
+def test_unknown_protocol_is_an_error() -> None:
     with pytest.raises(ConfigError, match="TLS"):
         sasl_config({"security.protocol": "TLS"})

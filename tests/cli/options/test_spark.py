@@ -1,4 +1,4 @@
-"""What a command does to start Spark."""
+"""The Spark session of a command."""
 
 import os
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from rollcall.cli.options.spark import on_loopback
+from rollcall.cli.options.spark import bind_to_loopback
 from rollcall.pipeline.spark.config import SessionConfig
 
 LOCAL_IP = "SPARK_LOCAL_IP"
@@ -20,9 +20,9 @@ with spark_session(SessionConfig(master="local[1]", small=True)) as spark:
 """
 
 
-def test_on_one_machine_nobody_asks_for_the_address_of_its_name() -> None:
+def test_local_session_does_not_resolve_the_host_name() -> None:
     environment = {name: text for name, text in os.environ.items() if name != LOCAL_IP}
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", OWN_NAME],
         capture_output=True,
         text=True,
@@ -30,7 +30,7 @@ def test_on_one_machine_nobody_asks_for_the_address_of_its_name() -> None:
         check=True,
         env=environment,
     )
-    assert told.stdout.strip() in {"127.0.0.1", "localhost"}
+    assert result.stdout.strip() in {"127.0.0.1", "localhost"}
 
 
 @pytest.mark.parametrize(
@@ -41,12 +41,12 @@ def test_on_one_machine_nobody_asks_for_the_address_of_its_name() -> None:
         ("spark://spark1:7077", None, None),
     ],
 )
-def test_an_address_that_the_user_gives_and_that_of_a_cluster_stay(
+def test_local_ip_is_set_for_local_masters_only_and_never_overridden(
     monkeypatch: pytest.MonkeyPatch, master: str, given: str | None, used: str | None
 ) -> None:
     monkeypatch.delenv(LOCAL_IP, raising=False)
     if given is not None:
         monkeypatch.setenv(LOCAL_IP, given)
-    with on_loopback(SessionConfig(master=master)):
+    with bind_to_loopback(SessionConfig(master=master)):
         assert os.environ.get(LOCAL_IP) == used
     assert os.environ.get(LOCAL_IP) == given

@@ -20,7 +20,7 @@ LINE = "[2026-03-01 10:00:00,000] INFO text (some.logger)\n"
 
 def rollcall(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", "from rollcall.cli import main; main()", *arguments],
+        [sys.executable, "-m", "rollcall", *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -92,7 +92,7 @@ import importlib.util, sys
 found = importlib.util.find_spec
 import rollcall.cli.options.spark as spark
 spark.find_spec = lambda name: None if name == "pyspark" else found(name)
-from rollcall.cli import main
+from rollcall.__main__ import main
 main()
 """
     command = [sys.executable, "-c", code, "pipeline", "run", str(log), "--tables", str(tmp_path)]

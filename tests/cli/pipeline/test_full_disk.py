@@ -1,6 +1,6 @@
-"""A disk that is full, and one that may not be written: told, and nothing lost.
+"""A full or read-only disk is an error, and no line is lost or counted twice.
 
-The disk is a file system in memory that only the processes of the test see.
+The disk is a tmpfs in a mount namespace of the test.
 """
 
 import json
@@ -13,7 +13,7 @@ import pytest
 
 from tests.pipeline.running import lines, put, requests
 
-ALONE = ["unshare", "--mount", "--map-root-user"]
+UNSHARE = ["unshare", "--mount", "--map-root-user"]
 SCRIPT = """
 mount -t tmpfs -o size=8k none "$DISK" || exit 9
 "$@"; echo "code $?"
@@ -25,25 +25,25 @@ cp -r "$DISK/tables" "$COPY"
 """
 
 
-def can_be_alone() -> bool:
+def can_unshare() -> bool:
     try:
-        return subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode == 0
+        return subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode == 0
     except OSError:
         return False
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.skipif(not can_be_alone(), reason="this system lets nobody mount, even for himself")
-def test_a_full_disk_is_told_and_with_room_the_same_command_counts_each_line_once(
+@pytest.mark.skipif(not can_unshare(), reason="user namespaces are not available")
+def test_run_after_a_full_disk_counts_each_line_once(
     tmp_path: Path,
 ) -> None:
     log = put(tmp_path / "a.log", "".join(lines(9, n * 9, client=f"app-{n}") for n in range(40)))
     disk, copy = tmp_path / "disk", tmp_path / "copy"
     disk.mkdir()
-    program = [sys.executable, "-c", "from rollcall.cli import main; main()", "pipeline", "run"]
+    program = [sys.executable, "-m", "rollcall", "pipeline", "run"]
     command = [*program, str(log), "--tables", f"{disk}/tables", "--master", "local[2]", "--json"]
     done = subprocess.run(
-        [*ALONE, "sh", "-c", SCRIPT, "sh", *command],
+        [*UNSHARE, "sh", "-c", SCRIPT, "sh", *command],
         capture_output=True,
         text=True,
         check=False,
@@ -56,5 +56,5 @@ def test_a_full_disk_is_told_and_with_room_the_same_command_counts_each_line_onc
     assert full.startswith("error: the disk is full: ")
     assert f"{disk}/tables" in full
     assert read_only.endswith("cannot be used: Read-only file system")
-    told = json.loads(done.stdout.split("code 1")[1].split("code 0")[0])
-    assert (told["requests"], requests(copy)) == (360, 360)
+    result = json.loads(done.stdout.split("code 1")[1].split("code 0")[0])
+    assert (result["requests"], requests(copy)) == (360, 360)

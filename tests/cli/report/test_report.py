@@ -307,7 +307,7 @@ def test_a_page_that_cannot_be_written_is_an_error(tables: Path, tmp_path: Path)
 
 def impact_into(output: IO[str], tables: Path) -> subprocess.CompletedProcess[str]:
     """A report in which no client breaks and a broker has no logs: exit code 3."""
-    source = "from rollcall.cli import main; main()"
+    source = "from rollcall.__main__ import main; main()"
     words = ["report", "impact", "--tables", str(tables), "--target", "3.9.1"]
     return subprocess.run(
         [sys.executable, "-c", source, *words, "--json"],

@@ -9,7 +9,7 @@ CLEAR = "\r\x1b[K"
 
 
 class Screen(io.StringIO):
-    """A terminal of 40 columns, or none."""
+    """A terminal of 40 columns, or a file."""
 
     def __init__(self, *, is_terminal: bool) -> None:
         super().__init__()
@@ -30,12 +30,12 @@ def screen(monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool = True) -> Scre
     return shown
 
 
-def test_a_terminal_tells_at_once_what_is_waited_for_and_is_clean_in_the_end(
+def test_progress_line_is_shown_at_once_and_cleared_at_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shown = screen(monkeypatch)
     with ProgressLine("starting Spark") as line:
-        line.tell("1 of 4 files (25%)")
+        line.update("1 of 4 files (25%)")
     assert shown.getvalue() == f"{CLEAR}starting Spark{CLEAR}1 of 4 files (25%){CLEAR}"
 
 
@@ -43,34 +43,34 @@ def test_a_terminal_tells_at_once_what_is_waited_for_and_is_clean_in_the_end(
     ("is_terminal", "quiet", "term"),
     [(False, False, "xterm"), (True, True, "xterm"), (True, False, "dumb")],
 )
-def test_a_file_a_program_and_a_dumb_terminal_are_spared_it(
+def test_progress_line_is_hidden_without_a_terminal(
     monkeypatch: pytest.MonkeyPatch, is_terminal: bool, quiet: bool, term: str
 ) -> None:
     shown = screen(monkeypatch, is_terminal=is_terminal)
     monkeypatch.setenv("TERM", term)
     with ProgressLine("starting Spark", quiet=quiet) as line:
-        line.tell("1 of 4 files (25%)")
-        line.last_words("ending after this batch")
+        line.update("1 of 4 files (25%)")
+        line.finish("ending after this batch")
     assert shown.getvalue() == ""
 
 
-def test_it_never_goes_over_two_lines_which_could_not_be_taken_back(
+def test_progress_line_is_cut_to_the_width_of_the_terminal(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shown = screen(monkeypatch)
     with ProgressLine() as line:
-        line.tell("x" * 100)
+        line.update("x" * 100)
     assert max(map(len, shown.getvalue().split(CLEAR))) == 39
 
 
-def test_what_is_to_stay_has_a_line_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_in_a_hidden_block_stays_above_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = screen(monkeypatch)
     with ProgressLine() as line:
-        line.rest("waiting")
-        line.tell("2 of 2 files (100%)")
-        with line.aside():
+        line.set_idle("waiting")
+        line.update("2 of 2 files (100%)")
+        with line.hidden():
             print("5 lines of 2 files", file=shown)
-        line.last_words("ending")
+        line.finish("ending")
     assert shown.getvalue().split(CLEAR) == [
         *["", "", "waiting", "2 of 2 files (100%)"],
         *["5 lines of 2 files\n", "waiting", "ending\n", "", ""],

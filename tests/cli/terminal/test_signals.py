@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rollcall.cli.terminal.signals import until_interrupted
+from rollcall.cli.terminal.signals import stop_requested
 from tests.pipeline.running import lines, put, requests
 
 TERMINATED = 143
@@ -18,14 +18,14 @@ INTERRUPTED = 130
 
 WAITING = """
 import signal, sys, time
-from rollcall.cli.terminal.signals import stoppable
+from rollcall.cli.terminal.signals import terminable
 if sys.argv[1] == "background":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 import typer
 app = typer.Typer()
 @app.command()
 def wait(_: str) -> None:
-    with stoppable():
+    with terminable():
         try:
             print("ready", flush=True)
             time.sleep(60)
@@ -60,10 +60,10 @@ def test_a_command_ends_in_order_with_the_code_of_the_signal(
 
 WITH_A_CHILD = """
 import signal, subprocess, sys, time
-from rollcall.cli.terminal.signals import children_stay, stoppable
+from rollcall.cli.terminal.signals import children_ignore_sigterm, terminable
 try:
-    with stoppable():
-        with children_stay():
+    with terminable():
+        with children_ignore_sigterm():
             child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)
             print("started", flush=True)
             sys.stdin.readline()
@@ -103,7 +103,13 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
 def test_a_first_run_that_is_stopped_leaves_nothing_and_the_next_one_works(tmp_path: Path) -> None:
     log = put(tmp_path / "a.log", lines(300))
     above, tables = tmp_path / "new", tmp_path / "new" / "tables"
-    program = [sys.executable, "-c", "from rollcall.cli import main; main()", "pipeline", "run"]
+    program = [
+        sys.executable,
+        "-m",
+        "rollcall",
+        "pipeline",
+        "run",
+    ]
     command = [*program, str(log), "--tables", str(tables), "--master", "local[2]"]
     for moment in ("tables.json", "writers", "parts"):  # Spark starts, is there, writes
         with subprocess.Popen(
@@ -121,7 +127,7 @@ def test_a_first_run_that_is_stopped_leaves_nothing_and_the_next_one_works(tmp_p
 @pytest.mark.timeout(600)
 def test_logs_whose_making_was_stopped_are_made_anew_in_the_same_folder(tmp_path: Path) -> None:
     made = tmp_path / "logs"
-    program = [sys.executable, "-c", "from rollcall.cli import main; main()", "generate-logs"]
+    program = [sys.executable, "-m", "rollcall", "generate-logs"]
     command = [*program, "--output", str(made), "--master", "local[2]", "--lines"]
     with subprocess.Popen(
         [*command, "60k"], stderr=subprocess.PIPE, text=True, start_new_session=True
@@ -146,7 +152,7 @@ def ctrl_c_interrupts() -> Iterator[None]:
 @pytest.mark.usefixtures("ctrl_c_interrupts")
 def test_the_first_ctrl_c_ends_a_stream_after_its_batch_and_the_second_at_once() -> None:
     told: list[str] = []
-    with until_interrupted(lambda: told.append("ending")) as stop:
+    with stop_requested(lambda: told.append("ending")) as stop:
         assert not stop.is_set()
         signal.raise_signal(signal.SIGINT)
         assert (stop.is_set(), told) == (True, ["ending"])

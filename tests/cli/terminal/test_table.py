@@ -1,4 +1,4 @@
-"""Tables fit: no line is wider than the terminal, and nothing of a cell is lost."""
+"""No line of a table is wider than the terminal, and no text of a cell is lost."""
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ def lines(width: int | None) -> list[str]:
     return [line for row in (HEAD, *ROWS) for line in layout.lines(row)]
 
 
-def test_where_there_is_room_a_row_is_a_line() -> None:
+def test_row_is_one_line_where_it_fits() -> None:
     assert lines(80) == lines(None) == [
         "id   address         version   started",
         " 1   10.0.0.1:9092   4.0.0     2026-11-16 02:40:30",
@@ -23,7 +23,7 @@ def test_where_there_is_room_a_row_is_a_line() -> None:
     ]  # fmt: skip
 
 
-def test_where_there_is_none_the_rest_stands_below_and_nothing_where_there_is_nothing() -> None:
+def test_columns_that_do_not_fit_continue_on_the_next_line() -> None:
     assert lines(40) == [
         "id   address         version",
         "      started",
@@ -33,7 +33,7 @@ def test_where_there_is_none_the_rest_stands_below_and_nothing_where_there_is_no
     ]
 
 
-def test_a_cell_that_is_wider_than_all_is_broken_at_blanks() -> None:
+def test_wide_cell_is_wrapped_between_words() -> None:
     rows = [["note"], ["it did not answer within ten seconds"]]
     assert list(TableLayout.of(rows, [], 26).lines(rows[1])) == [
         "it did not answer within",
@@ -41,7 +41,7 @@ def test_a_cell_that_is_wider_than_all_is_broken_at_blanks() -> None:
     ]
 
 
-def test_one_long_cell_does_not_take_the_room_of_all_others() -> None:
+def test_one_long_cell_does_not_widen_its_column() -> None:
     usual = [["User:svc-orders", "orders"]] * 9
     long = ["User:CN=payments,OU=payments,O=Example,C=DE", "payments-gateway"]
     layout = TableLayout.of([["principal", "application"], *usual, long], [], 50)
@@ -52,7 +52,7 @@ def test_one_long_cell_does_not_take_the_room_of_all_others() -> None:
     ]
 
 
-def test_the_room_that_a_band_has_left_is_used() -> None:
+def test_spare_width_goes_to_columns_that_need_it() -> None:
     rows = [["id", "started", "note"], *[["1", "2026-11-16 02:40:30", ""]] * 9]
     rows.append(["?", "", "10.0.0.9:9092 refused the connection"])
     assert list(TableLayout.of(rows, [], 42).lines(rows[-1])) == [
@@ -61,7 +61,7 @@ def test_the_room_that_a_band_has_left_is_used() -> None:
     ]
 
 
-def test_a_word_that_is_too_long_is_cut() -> None:
+def test_word_longer_than_the_width_is_cut() -> None:
     assert wrap("x" * 25, 10) == ["x" * 10, "x" * 10, "x" * 5]
 
 
@@ -74,7 +74,7 @@ CELLS = st.text(st.characters(exclude_categories=["C", "Z", "M"]), max_size=60)
     ),
     st.integers(20, 100),
 )
-def test_no_line_is_wider_than_the_terminal_and_nothing_is_lost(
+def test_no_line_is_wider_than_the_terminal_and_no_text_is_lost(
     rows: list[list[str]], width: int
 ) -> None:
     layout = TableLayout.of(rows, [0], width)
@@ -86,7 +86,7 @@ def test_no_line_is_wider_than_the_terminal_and_nothing_is_lost(
 
 
 @pytest.mark.parametrize("width", [None, 200])
-def test_figures_end_flush(width: int | None) -> None:
+def test_numbers_are_aligned_to_the_right(width: int | None) -> None:
     rows = [["a", "requests"], ["b", "7"], ["c", "1,234"]]
     layout = TableLayout.of(rows, [1], width)
     assert [next(layout.lines(row)) for row in rows] == [
@@ -96,11 +96,11 @@ def test_figures_end_flush(width: int | None) -> None:
     ]
 
 
-def test_the_rule_is_as_long_as_the_longest_band() -> None:
+def test_rule_is_as_wide_as_the_widest_line() -> None:
     assert TableLayout.of([["a" * 10, "b" * 12]], [], 20).width == len(INDENT) + 12
 
 
-def test_a_sentence_at_the_end_of_a_row_stands_beside_the_rest_unless_words_would_break() -> None:
+def test_last_column_is_narrowed_unless_words_would_be_cut() -> None:
     head, row = ["version", "what it brings"], ["11", "drops a field that another request has now"]
     assert list(TableLayout.of([head, *[row] * 3], [0], 44).lines(row)) == [
         "     11   drops a field that another request",

@@ -17,7 +17,7 @@ from tests.pipeline.running import lines, put, read, rows
 def told(number: int, **more: Any) -> str:
     """A line as `rollcall brokers --output` appends it."""
     line = {
-        "form": "rollcall-broker/1",
+        "format": "rollcall-broker/2",
         "time_ms": 1_772_359_200_000 + number * 60_000,
         "cluster_id": "abc",
         "controller_id": 1,
@@ -103,7 +103,7 @@ def test_536_5_every_start_time_is_kept_with_when_it_was_first_and_last_told(
 
 
 def test_a_line_of_something_else_is_rejected(spark: SparkSession, tmp_path: Path) -> None:
-    text = told(0) + '{"form": "rollcall-broker/9"}\n' + told(1) + "no JSON\n" + told(2)
+    text = told(0) + '{"format": "rollcall-broker/9"}\n' + told(1) + "no JSON\n" + told(2)
     counts = read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text))
     assert (counts.lines, counts.skipped, counts.rejected) == (5, 3, 2)
     assert counts.reasons == {"not a line of a roll call": 2}
@@ -118,7 +118,7 @@ def test_two_on_one_line_are_told(spark: SparkSession, tmp_path: Path, between: 
 
 
 def test_a_text_that_looks_like_two_is_one(spark: SparkSession, tmp_path: Path) -> None:
-    text = told(0, rack='"}{"form":"rollcall-broker/1"}')
+    text = told(0, rack='"}{"format":"rollcall-broker/2"}')
     counts = read_rolls(spark, tmp_path / "tables", put(tmp_path / "rolls.jsonl", text))
     assert (counts.skipped, counts.rejected) == (1, 0)
 

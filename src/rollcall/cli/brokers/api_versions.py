@@ -1,8 +1,7 @@
-"""`rollcall api-versions`: the APIs of all brokers side by side, and where they differ."""
+"""`rollcall api-versions`: API versions of all brokers as a matrix, with their differences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
 import typer
 
@@ -17,95 +16,73 @@ from rollcall.catalog import (
 )
 from rollcall.cli.brokers.query import answered_rows, broker_row, run, take_roll_call
 from rollcall.cli.exit_codes import DIFFERENT
-from rollcall.cli.options.common import JsonOption
-from rollcall.cli.options.connection import (
-    BootstrapArgument,
-    ConfigOption,
-    ReleaseOption,
-    TimeoutOption,
-    load_settings,
-)
-from rollcall.cli.terminal.output import print_json, print_lines, print_table
+from rollcall.cli.options.connection import ConnectionSettings
+from rollcall.cli.terminal.output import print_json, print_lines, print_table, print_warning
+from rollcall.cli.terminal.text import count
 from rollcall.client import BrokerRow, RollCall
 
-FORM = "rollcall-api-versions/1"
-NOT_TOLD = {
-    Provenance.CONFIGURED: (
-        "tells no versions; these are of the release it is taken for (configured)"
-    ),
-    Provenance.INFERRED: "tells no versions; that it answers Metadata 0 is all we know (inferred)",
+FORMAT = "rollcall-api-versions/2"
+WITHOUT_API_VERSIONS = {
+    Provenance.CONFIGURED: "versions are those of the configured release",
+    Provenance.INFERRED: "only Metadata 0 is known to work (inferred)",
 }
 
 
-def api_versions(
-    bootstrap: BootstrapArgument = None,
-    broker: Annotated[
-        int | None, typer.Option(metavar="N", help="Only this broker, by its id.")
-    ] = None,
-    compare: Annotated[
-        str | None,
-        typer.Option(metavar="RELEASE|BROKER", help="Hold it against a release or a broker's id."),
-    ] = None,
-    config: ConfigOption = None,
-    timeout: TimeoutOption = None,
-    release: ReleaseOption = None,
-    as_json: JsonOption = False,
+def show_api_versions(
+    settings: ConnectionSettings, *, broker: int | None, compare: str | None, as_json: bool
 ) -> None:
-    """Show which versions of which APIs the brokers have, and what they have in common.
-
-    Brokers with the same list share a column. A row with a star is one in which lists differ.
-
-    Exit codes: 0 done, 1 it failed, 2 wrong usage, 3 with --compare: there are differences.
-
-    Example: rollcall api-versions broker1:9092 --compare 4.0.0
-    """
-    settings = load_settings(bootstrap, config, timeout=timeout, release=release)
     if compare is not None and not compare.isdecimal():
-        release_line(compare)  # what is no release is told before anybody is asked
+        release_line(compare)  # reject an unknown release before any broker is queried
     calls = run(take_roll_call(settings))
     rows = answered_rows(calls) if broker is None else (broker_row(calls, broker),)
-    matrix = Matrix({row.node.id: row.ranges for row in rows}, compare, _other_side(calls, compare))
+    ranges = {row.node.id: row.ranges for row in rows}
+    matrix = VersionMatrix(ranges, compare, _compared_ranges(calls, compare))
     if as_json:
         print_json(_document(matrix, calls, rows))
     else:
-        _print(matrix)
-        print_lines(remarks(rows, calls.missing if broker is None else ()))
+        _print_matrix(matrix)
+        for text in coverage_warnings(rows, calls.missing if broker is None else ()):
+            print_warning(text)
     if compare is not None and any(map(matrix.differs, matrix.keys)):
         raise typer.Exit(DIFFERENT)
 
 
 @dataclass(frozen=True)
-class Matrix:
-    lists: Mapping[int, Mapping[int, Range]]
-    """By broker id."""
+class VersionMatrix:
+    """Version ranges by API key: of each broker, and of what they are compared with."""
+
+    brokers: Mapping[int, Mapping[int, Range]]
     compared_to: str | None = None
-    other: Mapping[int, Range] | None = None
+    """A release or a broker id."""
+    compared: Mapping[int, Range] | None = None
 
     @property
     def keys(self) -> list[int]:
-        everything = [*self.lists.values(), self.other or {}]
-        return sorted({key for ranges in everything for key in ranges})
+        columns = [*self.brokers.values(), self.compared or {}]
+        return sorted({key for ranges in columns for key in ranges})
 
     @property
     def common(self) -> Mapping[int, Range]:
-        return intersect(self.lists.values())
+        return intersect(self.brokers.values())
 
     def differs(self, key: int) -> bool:
-        found = {ranges.get(key) for ranges in self.lists.values()}
-        return len(found if self.other is None else found | {self.other.get(key)}) > 1
+        found = {ranges.get(key) for ranges in self.brokers.values()}
+        if self.compared is not None:
+            found.add(self.compared.get(key))
+        return len(found) > 1
 
     def groups(self) -> dict[str, Mapping[int, Range]]:
-        """One list for all brokers that have it, under their ids."""
+        """Ranges by the ids of all brokers that share them, for example `1-2,4`."""
         members: dict[tuple[tuple[int, Range], ...], list[int]] = {}
-        for broker, ranges in self.lists.items():
+        for broker, ranges in self.brokers.items():
             members.setdefault(tuple(sorted(ranges.items())), []).append(broker)
-        return {number_list(ids): dict(items) for items, ids in members.items()}
+        return {id_list(ids): dict(items) for items, ids in members.items()}
 
 
-def number_list(numbers: Sequence[int]) -> str:
-    """`1-3,7`: runs drawn together."""
+def id_list(ids: Sequence[int]) -> str:
+    """Broker ids with consecutive ones as ranges: `1-3,7`."""
     runs: list[list[int]] = []
-    for number in sorted(numbers):
+    for number in sorted(ids):
         if runs and number == runs[-1][-1] + 1:
             runs[-1][1:] = [number]
         else:
@@ -113,7 +90,7 @@ def number_list(numbers: Sequence[int]) -> str:
     return ",".join("-".join(map(str, run)) for run in runs)
 
 
-def _other_side(calls: RollCall, compare: str | None) -> Mapping[int, Range] | None:
+def _compared_ranges(calls: RollCall, compare: str | None) -> Mapping[int, Range] | None:
     if compare is None:
         return None
     if compare.isdecimal():
@@ -122,74 +99,76 @@ def _other_side(calls: RollCall, compare: str | None) -> Mapping[int, Range] | N
 
 
 def _mode(calls: RollCall, release: str) -> Mode | None:
-    """That of the brokers, if the release has it: a KRaft broker is held against a KRaft broker."""
+    """KRaft or ZooKeeper as the brokers run it, if the release supports that mode."""
     inferences = [row.identity.inference for row in calls.rows if row.identity.inference]
     mode = next((inference.mode for inference in inferences if inference.mode), None)
     return mode if mode in release_line(release).modes else None
 
 
-def shown(range_: Range | None) -> str:
+def range_text(range_: Range | None) -> str:
     if range_ is None:
         return "-"
     return f"{range_.low}" if range_.low == range_.high else f"{range_.low}-{range_.high}"
 
 
-def _print(matrix: Matrix) -> None:
+def _print_matrix(matrix: VersionMatrix) -> None:
     groups, common = matrix.groups(), matrix.common
     columns = ["key", "API", *(f"broker {ids}" for ids in groups)]
     if len(groups) > 1:
         columns.append("common")
     if matrix.compared_to is not None:
-        columns.append(_title(matrix.compared_to))
+        columns.append(_compared_title(matrix.compared_to))
     rows = []
     for key in matrix.keys:
-        cells = [key, api_name(key), *(shown(ranges.get(key)) for ranges in groups.values())]
+        cells = [key, api_name(key), *(range_text(ranges.get(key)) for ranges in groups.values())]
         if len(groups) > 1:
-            cells.append(shown(common.get(key)))
-        if matrix.other is not None:
-            cells.append(shown(matrix.other.get(key)))
+            cells.append(range_text(common.get(key)))
+        if matrix.compared is not None:
+            cells.append(range_text(matrix.compared.get(key)))
         rows.append([*cells, "*" if matrix.differs(key) else ""])
     print_table([*columns, ""], rows, right=("key",))
     different = sum(map(matrix.differs, matrix.keys))
-    print(f"\n{len(matrix.keys)} APIs, {different} of them not the same everywhere")
+    print_lines(["", f"{count(len(matrix.keys), 'API')}, {different} with different versions"])
 
 
-def remarks(rows: Sequence[BrokerRow], missing: Sequence[BrokerRow]) -> Iterator[str]:
-    """Whose ranges are not its own words (885.4), and who is not in it at all."""
-    for source, words in NOT_TOLD.items():
-        if untold := [row.node.id for row in rows if provenance_of(row) is source]:
-            yield f"broker {number_list(untold)}: {words}"
-    if missing:
-        yield f"without broker {number_list([row.node.id for row in missing])}: no answer"
-
-
-def provenance_of(row: BrokerRow) -> Provenance:
-    """How we know its ranges."""
-    return row.versions.provenance if row.versions else Provenance.MISSING
-
-
-def _title(compared_to: str) -> str:
+def _compared_title(compared_to: str) -> str:
     return f"broker {compared_to}" if compared_to.isdecimal() else f"Kafka {compared_to}"
 
 
-def _document(matrix: Matrix, calls: RollCall, rows: Sequence[BrokerRow]) -> dict[str, object]:
+def coverage_warnings(rows: Sequence[BrokerRow], missing: Sequence[BrokerRow]) -> Iterator[str]:
+    """Brokers whose versions are not reported by themselves (885.4), and those without response."""
+    for provenance, text in WITHOUT_API_VERSIONS.items():
+        if ids := [row.node.id for row in rows if versions_provenance(row) is provenance]:
+            yield f"broker {id_list(ids)} does not support ApiVersions; {text}"
+    if missing:
+        ids = [row.node.id for row in missing]
+        yield f"broker {id_list(ids)} did not respond and is not included"
+
+
+def versions_provenance(row: BrokerRow) -> Provenance:
+    return row.versions.provenance if row.versions else Provenance.MISSING
+
+
+def _document(
+    matrix: VersionMatrix, calls: RollCall, rows: Sequence[BrokerRow]
+) -> dict[str, object]:
     common = matrix.common
     return {
-        "form": FORM,
+        "format": FORMAT,
         "time_ms": calls.taken_at_ms,
         "cluster_id": calls.cluster.cluster_id,
         "compared_to": matrix.compared_to,
         "missing": [row.node.id for row in calls.missing],
-        "provenance": {str(row.node.id): provenance_of(row) for row in rows},
+        "provenance": {str(row.node.id): versions_provenance(row) for row in rows},
         "apis": [
             {
                 "key": key,
                 "name": api_name(key),
                 "brokers": {
-                    str(broker): _pair(ranges.get(key)) for broker, ranges in matrix.lists.items()
+                    str(broker): _pair(ranges.get(key)) for broker, ranges in matrix.brokers.items()
                 },
                 "common": _pair(common.get(key)),
-                "other": _pair(matrix.other.get(key)) if matrix.other is not None else None,
+                "other": _pair(matrix.compared.get(key)) if matrix.compared is not None else None,
                 "differs": matrix.differs(key),
             }
             for key in matrix.keys

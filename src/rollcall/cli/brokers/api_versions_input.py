@@ -1,8 +1,8 @@
-"""An ApiVersions answer as JSON, whoever printed it.
+"""Parse an ApiVersions response in JSON.
 
-It may be the answer as a request log or a tool prints it (`apiKeys` with `apiKey`, `minVersion`,
-`maxVersion`, or the same in snake case), a log line's object with the answer in `response`, what
-`rollcall brokers --json` prints of a broker, or `{"0": [0, 11], "3": [0, 13]}`.
+Accepted are: the response as a request log or a tool prints it (`apiKeys` with `apiKey`,
+`minVersion`, `maxVersion`, also in snake case), a request log line with it under `response`, a
+broker of `rollcall brokers --json`, and `{"0": [0, 11], "3": [0, 13]}`.
 """
 
 import json
@@ -15,8 +15,8 @@ from rollcall.errors import RollcallError
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What it holds; features are None when it is too old to tell them."""
+class ApiVersionsResponse:
+    """Version ranges and features; features are None before ApiVersions 3."""
 
     ranges: Mapping[int, Range]
     supported: Mapping[str, Range] | None
@@ -24,10 +24,10 @@ class Answer:
     error_code: int
 
 
-def read_answer(text: str) -> Answer:
+def parse_response(text: str) -> ApiVersionsResponse:
     try:
-        document = _answer_in(json.loads(text))
-        return Answer(
+        document = _unwrap(json.loads(text))
+        return ApiVersionsResponse(
             ranges=dict(_ranges(document)),
             supported=_features(_field(document, "supportedFeatures")),
             finalized=_levels(_field(document, "finalizedFeatures")),
@@ -35,26 +35,26 @@ def read_answer(text: str) -> Answer:
         )
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         raise RollcallError(
-            "this is not an ApiVersions answer in JSON",
+            "the input is not an ApiVersions response in JSON",
             hint='give {"apiKeys": [{"apiKey": 0, "minVersion": 0, "maxVersion": 11}, ...]}, '
-            "as Kafka's request log prints it",
+            "for example from a Kafka request log",
         ) from None
 
 
-def _answer_in(found: Any) -> Mapping[str, Any]:
-    """The object with the list of APIs, also when it is wrapped."""
-    if isinstance(found, list):
-        return {"apiKeys": found}
+def _unwrap(value: Any) -> Mapping[str, Any]:
+    """The object with the list of APIs."""
+    if isinstance(value, list):
+        return {"apiKeys": value}
     for name in ("response", "api_versions"):
-        if isinstance(found.get(name), dict):
-            return dict(found[name])
-    if not found:
-        raise ValueError("nothing in it")
-    return dict(found)
+        if isinstance(value.get(name), dict):
+            return dict(value[name])
+    if not value:
+        raise ValueError("empty document")
+    return dict(value)
 
 
 def _field(document: Mapping[str, Any], name: str) -> Any:
-    """A field under Kafka's name of it, or in snake case."""
+    """A field by its Kafka name, or by the same name in snake case."""
     snake = "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
     return document.get(name, document.get(snake))
 

@@ -1,4 +1,4 @@
-"""`rollcall features`: what a client can use on a cluster, and which broker stands in the way."""
+"""`rollcall features`: features that all brokers support, and what is missing for the others."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,118 +10,119 @@ from rollcall.catalog import (
     api_name,
     usable_features,
 )
-from rollcall.cli.brokers.api_versions import number_list, provenance_of, remarks, shown
-from rollcall.cli.brokers.query import answered_rows, run, take_roll_call
-from rollcall.cli.options.common import JsonOption
-from rollcall.cli.options.connection import (
-    BootstrapArgument,
-    ConfigOption,
-    ReleaseOption,
-    TimeoutOption,
-    load_settings,
+from rollcall.cli.brokers.api_versions import (
+    coverage_warnings,
+    id_list,
+    range_text,
+    versions_provenance,
 )
-from rollcall.cli.terminal.output import print_json, print_lines, print_table
+from rollcall.cli.brokers.query import answered_rows, run, take_roll_call
+from rollcall.cli.options.connection import ConnectionSettings
+from rollcall.cli.terminal.output import print_json, print_lines, print_table, print_warning
 from rollcall.cli.terminal.text import count
 from rollcall.client import BrokerRow, RollCall
 
-FORM = "rollcall-features/1"
-HIGHEST = 32767
+FORMAT = "rollcall-features/2"
+OPEN_END = 32767
+"""A requirement with this maximum is open-ended: `7+`."""
 
 
-def features(
-    bootstrap: BootstrapArgument = None,
-    config: ConfigOption = None,
-    timeout: TimeoutOption = None,
-    release: ReleaseOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show which features can be used on the cluster, and what stands in the way of the others.
-
-    A feature can be used when all brokers have the versions it takes in common (KIP-35).
-
-    Exit codes: 0 done, 1 it failed, 2 wrong usage.
-
-    Example: rollcall features broker1:9092
-    """
-    settings = load_settings(bootstrap, config, timeout=timeout, release=release)
+def show_features(settings: ConnectionSettings, *, as_json: bool) -> None:
     calls = run(take_roll_call(settings))
     rows = answered_rows(calls)
-    verdicts = usable_features({row.node.id: offer_of(row) for row in rows})
+    results = usable_features({row.node.id: broker_support(row) for row in rows})
     if as_json:
-        print_json(_document(verdicts, calls, rows))
+        print_json(_document(results, calls, rows))
         return
     print_table(
-        ("feature", "what it is", "KIP", "usable", "in the way"),
+        ("feature", "description", "KIP", "usable", "missing"),
         [
-            (v.feature.id, v.feature.title, v.feature.kip, v.usable, "; ".join(in_the_way(v)))
-            for v in verdicts
+            (
+                result.feature.id,
+                result.feature.title,
+                result.feature.kip,
+                result.usable,
+                "; ".join(missing_texts(result)),
+            )
+            for result in results
         ],
         right=("KIP",),
     )
-    usable = sum(verdict.usable is Usable.YES for verdict in verdicts)
-    print(f"\n{usable} of {len(verdicts)} can be used on {count(len(rows), 'broker')}")
-    print_lines(remarks(rows, calls.missing))
+    usable = sum(result.usable is Usable.YES for result in results)
+    print_lines(["", f"{usable} of {len(results)} features usable on {count(len(rows), 'broker')}"])
+    for text in coverage_warnings(rows, calls.missing):
+        print_warning(text)
 
 
-def offer_of(row: BrokerRow) -> BrokerSupport:
-    """What a broker lists, and what it has shown beyond that."""
-    shows = {
+def broker_support(row: BrokerRow) -> BrokerSupport:
+    """API versions, finalized features, and the extensions that its responses carried."""
+    shown = {
         "broker-start-time": bool(row.start_time_ms),
         "broker-identity": row.responses is not None and any(row.responses.software),
     }
     return BrokerSupport(
         row.ranges,
         finalized=row.versions.finalized_features if row.versions else None,
-        extensions=frozenset(name for name, is_shown in shows.items() if is_shown),
+        extensions=frozenset(name for name, is_shown in shown.items() if is_shown),
     )
 
 
-def in_the_way(verdict: FeatureResult[int]) -> Iterator[str]:
-    """One phrase for each thing that is missing, with all brokers that lack it alike."""
-    alike: dict[tuple[object, ...], list[MissingRequirement[int]]] = {}
-    for one in verdict.missing:
-        key = (one.api_key, one.level, one.extension, one.needed, one.offered)
-        alike.setdefault(key, []).append(one)
-    for same in alike.values():
-        yield f"broker {number_list([one.broker for one in same])}: {_lack(same[0])}"
+def missing_texts(result: FeatureResult[int]) -> Iterator[str]:
+    """One phrase per missing requirement, with the ids of all brokers that lack it."""
+    lacking: dict[tuple[object, ...], list[MissingRequirement[int]]] = {}
+    for missing in result.missing:
+        requirement = (
+            missing.api_key,
+            missing.level,
+            missing.extension,
+            missing.needed,
+            missing.offered,
+        )
+        lacking.setdefault(requirement, []).append(missing)
+    for group in lacking.values():
+        ids = id_list([missing.broker for missing in group])
+        yield f"broker {ids}: {_requirement_text(group[0])}"
 
 
-def _lack(one: MissingRequirement[int]) -> str:
-    what = one.extension or one.level or api_name(one.api_key if one.api_key is not None else -1)
-    if one.needed is None:
-        return f"does not tell {what}"
-    needed = f"{one.needed.low}+" if one.needed.high >= HIGHEST else shown(one.needed)
-    return f"{what} {needed} needed, has {shown(one.offered) if one.offered else 'none'}"
+def _requirement_text(missing: MissingRequirement[int]) -> str:
+    key = missing.api_key if missing.api_key is not None else -1
+    name = missing.extension or missing.level or api_name(key)
+    if missing.needed is None:
+        return f"does not report {name}"
+    is_open = missing.needed.high >= OPEN_END
+    needed = f"{missing.needed.low}+" if is_open else range_text(missing.needed)
+    offered = range_text(missing.offered) if missing.offered else "none"
+    return f"{name} {needed} required, has {offered}"
 
 
 def _document(
-    verdicts: tuple[FeatureResult[int], ...], calls: RollCall, rows: Sequence[BrokerRow]
+    results: tuple[FeatureResult[int], ...], calls: RollCall, rows: Sequence[BrokerRow]
 ) -> dict[str, object]:
     return {
-        "form": FORM,
+        "format": FORMAT,
         "time_ms": calls.taken_at_ms,
         "cluster_id": calls.cluster.cluster_id,
         "missing": [row.node.id for row in calls.missing],
-        "provenance": {str(row.node.id): provenance_of(row) for row in rows},
+        "provenance": {str(row.node.id): versions_provenance(row) for row in rows},
         "features": [
             {
-                "id": verdict.feature.id,
-                "title": verdict.feature.title,
-                "kip": verdict.feature.kip,
-                "since": verdict.feature.since,
-                "usable": verdict.usable,
+                "id": result.feature.id,
+                "title": result.feature.title,
+                "kip": result.feature.kip,
+                "since": result.feature.since,
+                "usable": result.usable,
                 "missing_requirements": [
                     {
-                        "broker": one.broker,
-                        "api_key": one.api_key,
-                        "level": one.level,
-                        "extension": one.extension,
-                        "needed": list(one.needed) if one.needed else None,
-                        "offered": list(one.offered) if one.offered else None,
+                        "broker": missing.broker,
+                        "api_key": missing.api_key,
+                        "level": missing.level,
+                        "extension": missing.extension,
+                        "needed": list(missing.needed) if missing.needed else None,
+                        "offered": list(missing.offered) if missing.offered else None,
                     }
-                    for one in verdict.missing
+                    for missing in result.missing
                 ],
             }
-            for verdict in verdicts
+            for result in results
         ],
     }

@@ -1,68 +1,55 @@
-"""`rollcall identify`: which release an ApiVersions answer from elsewhere fits."""
+"""`rollcall identify`: infer the release from a saved ApiVersions response."""
 
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from rollcall.catalog import (
     BrokerKind,
+    ClosestRelease,
     Difference,
     Evidence,
     EvidenceKind,
     LineCandidate,
+    Range,
     ReleaseInference,
     api_name,
     identify_release,
 )
-from rollcall.cli.brokers.api_versions import shown
-from rollcall.cli.brokers.api_versions_input import read_answer
-from rollcall.cli.brokers.text import any_of, inferred_version
+from rollcall.cli.brokers.api_versions import range_text
+from rollcall.cli.brokers.api_versions_input import parse_response
+from rollcall.cli.brokers.text import any_of, inferred_software, inferred_version
 from rollcall.cli.exit_codes import NO_MATCH
-from rollcall.cli.options.common import JsonOption
 from rollcall.cli.terminal.output import print_json, print_lines
 from rollcall.errors import RollcallError
 
 STDIN = Path("-")
-FORM = "rollcall-identify/1"
-MOST_SHOWN = 5
+FORMAT = "rollcall-identify/2"
+MAX_DIFFERENCES = 5
 EVIDENCE = {
-    EvidenceKind.API_RANGES: "the list of APIs",
-    EvidenceKind.METADATA_VERSION: "the supported metadata.version",
-    EvidenceKind.FINALIZED_LEVEL: "the finalized metadata.version",
-    EvidenceKind.INTER_BROKER_APIS: "the APIs that only brokers use",
-    EvidenceKind.ERROR_RESPONSE: "how the answer with an error is made,",
-    EvidenceKind.NO_RESPONSE: "ApiVersions is not answered",
-    EvidenceKind.UNKNOWN_API: "an API that no release has:",
-    EvidenceKind.ABOVE_NEWEST_RELEASE: "beyond the newest release:",
-    EvidenceKind.SUBSET_OF_RELEASE: "less than a release lists:",
-    EvidenceKind.UNKNOWN_COMBINATION: "versions that no release has together",
-    EvidenceKind.PRODUCT_FINGERPRINT: "the marks of another broker",
+    EvidenceKind.API_RANGES: "list of APIs",
+    EvidenceKind.METADATA_VERSION: "supported metadata.version",
+    EvidenceKind.FINALIZED_LEVEL: "finalized metadata.version",
+    EvidenceKind.INTER_BROKER_APIS: "inter-broker APIs",
+    EvidenceKind.ERROR_RESPONSE: "content of the error response:",
+    EvidenceKind.NO_RESPONSE: "no response to ApiVersions",
+    EvidenceKind.UNKNOWN_API: "API that no release has:",
+    EvidenceKind.ABOVE_NEWEST_RELEASE: "above the newest known release:",
+    EvidenceKind.SUBSET_OF_RELEASE: "subset of a release:",
+    EvidenceKind.UNKNOWN_COMBINATION: "combination of versions that no release has",
+    EvidenceKind.PRODUCT_FINGERPRINT: "fingerprint of another product",
 }
 
 
-def identify(
-    file: Annotated[
-        Path | None,
-        typer.Argument(metavar="FILE", help="A file with the answer as JSON; - or none: stdin."),
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Say which release an ApiVersions answer (JSON) fits, and what speaks against the next best.
-
-    Exit codes: 0 a release or a product fits, 1 it is no such answer, 2 wrong usage,
-    3 nothing fits.
-
-    Example: rollcall identify answer.json
-    """
-    answer = read_answer(_text(None if file == STDIN else file))
+def identify_response(file: Path | None, *, as_json: bool) -> None:
+    response = parse_response(_read(None if file == STDIN else file))
     inference = identify_release(
-        answer.ranges,
-        supported_features=answer.supported,
-        finalized_features=answer.finalized,
-        error_code=answer.error_code,
+        response.ranges,
+        supported_features=response.supported,
+        finalized_features=response.finalized,
+        error_code=response.error_code,
     )
     if as_json:
         print_json(_document(inference))
@@ -72,49 +59,43 @@ def identify(
         raise typer.Exit(NO_MATCH)
 
 
-def _text(file: Path | None) -> str:
+def _read(file: Path | None) -> str:
     try:
         return sys.stdin.read() if file is None else file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
         raise RollcallError(
-            f"{file or 'standard input'} cannot be read: {reason}",
-            hint="name a file with the answer as JSON, or pipe it in",
+            f"cannot read {file or 'standard input'}: {reason}",
+            hint="name a file with the response as JSON, or pipe it to standard input",
         ) from None
 
 
 def _lines(inference: ReleaseInference) -> Iterator[str]:
-    yield _verdict(inference)
+    yield _conclusion(inference)
     for candidate in inference.candidates:
         yield f"  {_candidate(candidate)}"
     if inference.containing_lines:
-        yield f"  a proxy before {any_of(inference.containing_lines)} would look like this"
+        yield f"  possibly a proxy in front of {any_of(inference.containing_lines)}"
     for evidence in inference.evidence:
-        yield f"  seen: {_evidence(evidence)}"
-    best = inference.closest
-    if best is not None:
-        against = [_difference(d) for d in best.differences[:MOST_SHOWN]]
-        if len(best.differences) > MOST_SHOWN:
-            against.append(f"and {len(best.differences) - MOST_SHOWN} more")
-        if best.evidence is not None:
-            against.append(_evidence(best.evidence))
-        yield f"next best: {best.line} ({best.mode}); against it: {', '.join(against)}"
+        yield f"  evidence: {_evidence(evidence)}"
+    if inference.closest is not None:
+        yield _closest(inference.closest)
 
 
-def _verdict(inference: ReleaseInference) -> str:
+def _conclusion(inference: ReleaseInference) -> str:
     version = inferred_version(inference)
     if inference.kind is BrokerKind.OTHER:
-        name = any_of([other.name for other in inference.other_products]) or "unknown software"
+        name = any_of([product.name for product in inference.other_products]) or "unknown software"
         return f"not Apache Kafka: {name}{f' {version}' if version else ''} (inferred)"
     if version is None:
-        return "cannot tell: the list fits no release"
-    return f"Apache Kafka {version} (inferred)"
+        return "unknown: the response matches no release"
+    return f"{inferred_software(inference)} {version} (inferred)"
 
 
 def _candidate(candidate: LineCandidate) -> str:
     patches = [str(patch) for patch in candidate.patches]
-    reach = f"{patches[0]} to {patches[-1]}" if len(patches) > 1 else "".join(patches)
-    parts = [reach, candidate.mode or "", *candidate.conditions]
+    span = f"{patches[0]} to {patches[-1]}" if len(patches) > 1 else "".join(patches)
+    parts = [span, candidate.mode or "", *candidate.conditions]
     return f"{candidate.line}: {', '.join(filter(None, parts))}"
 
 
@@ -123,21 +104,30 @@ def _evidence(evidence: Evidence) -> str:
     if evidence.api_key is not None:
         parts.append(api_name(evidence.api_key))
     if evidence.observed is not None:
-        parts.append(shown(evidence.observed))
+        parts.append(range_text(evidence.observed))
     if evidence.expected is not None:
-        parts.append(f"where a release has {shown(evidence.expected)}")
+        parts.append(f"(a release has {range_text(evidence.expected)})")
     return " ".join(parts)
 
 
+def _closest(closest: ClosestRelease) -> str:
+    texts = [_difference(difference) for difference in closest.differences[:MAX_DIFFERENCES]]
+    if len(closest.differences) > MAX_DIFFERENCES:
+        texts.append(f"{len(closest.differences) - MAX_DIFFERENCES} more")
+    if closest.evidence is not None:
+        texts.append(_evidence(closest.evidence))
+    return f"closest other release: {closest.line} ({closest.mode}); differs in {', '.join(texts)}"
+
+
 def _difference(difference: Difference) -> str:
-    name = api_name(difference.api_key)
-    return f"{name} is {shown(difference.observed)}, there {shown(difference.expected)}"
+    observed, expected = range_text(difference.observed), range_text(difference.expected)
+    return f"{api_name(difference.api_key)} {observed} instead of {expected}"
 
 
 def _document(inference: ReleaseInference) -> dict[str, object]:
-    best = inference.closest
+    closest = inference.closest
     return {
-        "form": FORM,
+        "format": FORMAT,
         "kind": inference.kind,
         "provenance": inference.provenance,
         "candidates": [
@@ -150,8 +140,8 @@ def _document(inference: ReleaseInference) -> dict[str, object]:
             for candidate in inference.candidates
         ],
         "other_products": [
-            {"name": other.name, "since": other.since, "until": other.until}
-            for other in inference.other_products
+            {"name": product.name, "since": product.since, "until": product.until}
+            for product in inference.other_products
         ],
         "newer_than": inference.newer_than,
         "containing_lines": list(inference.containing_lines),
@@ -159,22 +149,26 @@ def _document(inference: ReleaseInference) -> dict[str, object]:
             {
                 "kind": evidence.kind,
                 "api_key": evidence.api_key,
-                "observed": list(evidence.observed) if evidence.observed else None,
-                "expected": list(evidence.expected) if evidence.expected else None,
+                "observed": _pair(evidence.observed),
+                "expected": _pair(evidence.expected),
             }
             for evidence in inference.evidence
         ],
-        "closest": best
+        "closest": closest
         and {
-            "line": best.line,
-            "mode": best.mode,
+            "line": closest.line,
+            "mode": closest.mode,
             "differences": [
                 {
-                    "api_key": d.api_key,
-                    "observed": list(d.observed) if d.observed else None,
-                    "expected": list(d.expected) if d.expected else None,
+                    "api_key": difference.api_key,
+                    "observed": _pair(difference.observed),
+                    "expected": _pair(difference.expected),
                 }
-                for d in best.differences
+                for difference in closest.differences
             ],
         },
     }
+
+
+def _pair(range_: Range | None) -> list[int] | None:
+    return list(range_) if range_ else None

@@ -1,9 +1,9 @@
-"""The JSON of a roll call: the form that programs rely on, so it only ever grows.
+"""JSON format of a roll call. Programs rely on it: keys are only added.
 
-`rollcall brokers --json` prints one document; `--output FILE.jsonl` appends one line per broker,
-which is the broker's object with `form`, `time_ms`, `cluster_id` and `controller_id` before it.
-An address that nobody answers at and no broker has is told in the document, and no line: whose it
-was is not known.
+`rollcall brokers --json` prints one document. `--output FILE` appends one line per broker: the
+broker's object preceded by `format`, `time_ms`, `cluster_id` and `controller_id`. A bootstrap
+address that does not respond and belongs to no known broker is part of the document, but has no
+line, because its broker id is unknown.
 """
 
 from typing import Any
@@ -12,13 +12,13 @@ from rollcall.catalog import BrokerIdentity, Release
 from rollcall.cli.brokers.text import iso_time, software
 from rollcall.client import BrokerRow, RollCall, Via
 
-DOCUMENT_FORM = "rollcall-brokers/1"
-LINE_FORM = "rollcall-broker/1"
+DOCUMENT_FORMAT = "rollcall-brokers/2"
+LINE_FORMAT = "rollcall-broker/2"
 
 
 def document(calls: RollCall) -> dict[str, Any]:
     return {
-        "form": DOCUMENT_FORM,
+        "format": DOCUMENT_FORMAT,
         "time_ms": calls.taken_at_ms,
         "time": iso_time(calls.taken_at_ms),
         "cluster_id": calls.cluster.cluster_id,
@@ -32,7 +32,7 @@ def document(calls: RollCall) -> dict[str, Any]:
 
 def lines(calls: RollCall) -> list[dict[str, Any]]:
     head = {
-        "form": LINE_FORM,
+        "format": LINE_FORMAT,
         "time_ms": calls.taken_at_ms,
         "cluster_id": calls.cluster.cluster_id,
         "controller_id": calls.cluster.controller_id,
@@ -59,13 +59,13 @@ def broker(row: BrokerRow) -> dict[str, Any]:
         },
         "clock_ahead_ms": row.clock_ahead_ms or None,
         "via": _via(row.via),
-        "api_versions": _versions(row),
+        "api_versions": _api_versions(row),
         "seconds": round(row.seconds, 3),
     }
 
 
 def identity(known: BrokerIdentity) -> dict[str, Any]:
-    """Name and version are what was said; what was inferred is in `candidates` alone."""
+    """`name` and `version` are never inferred; inferred releases are in `candidates` only."""
     inference = known.inference
     return {
         "name": known.name,
@@ -74,12 +74,14 @@ def identity(known: BrokerIdentity) -> dict[str, Any]:
         "kind": inference.kind if inference else None,
         "candidates": list(inference.lines) if inference else [],
         "mode": inference.mode if inference else None,
-        "other_products": [other.name for other in inference.other_products] if inference else [],
+        "other_products": [product.name for product in inference.other_products]
+        if inference
+        else [],
         "newer_than": inference.newer_than if inference else None,
     }
 
 
-def _versions(row: BrokerRow) -> dict[str, Any] | None:
+def _api_versions(row: BrokerRow) -> dict[str, Any] | None:
     versions = row.versions
     if versions is None:
         return None
@@ -107,21 +109,21 @@ def _via(via: Via | None) -> dict[str, Any] | None:
 
 
 def summary(calls: RollCall) -> dict[str, Any]:
-    """The cluster at a glance: how many, and of each software from which version to which."""
+    """Number of brokers, and the lowest and highest version of each software."""
     answered = [row for row in calls.rows if row.answered]
     names = dict.fromkeys(software(row.identity) for row in answered)
     return {
         "brokers": len(calls.rows) + len(calls.unlisted),
         "answered": len(answered),
-        "mixed": len({_kind(row) for row in answered}) > 1,
+        "mixed": len({_software_key(row) for row in answered}) > 1,
         "software": [
-            _spread(name, [row for row in answered if software(row.identity) == name])
+            _version_span(name, [row for row in answered if software(row.identity) == name])
             for name in names
         ],
     }
 
 
-def _spread(name: str | None, rows: list[BrokerRow]) -> dict[str, Any]:
+def _version_span(name: str | None, rows: list[BrokerRow]) -> dict[str, Any]:
     releases = [release for row in rows for release in row.releases]
     return {
         "name": name,
@@ -131,5 +133,5 @@ def _spread(name: str | None, rows: list[BrokerRow]) -> dict[str, Any]:
     }
 
 
-def _kind(row: BrokerRow) -> tuple[str | None, str | None, tuple[Release, ...]]:
+def _software_key(row: BrokerRow) -> tuple[str | None, str | None, tuple[Release, ...]]:
     return row.identity.name, row.identity.version, row.releases

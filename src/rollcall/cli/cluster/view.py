@@ -1,4 +1,4 @@
-"""A running cluster for people: a table that follows its nodes, or lines if piped."""
+"""Display of a running cluster: a live table on a terminal, one line per event elsewhere."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ _COLOURS = {"up": "green", "starting": "yellow", "down": "red", "ended": "dim"}
 
 
 class PlainLines:
-    """A line whenever a node comes or goes."""
+    """One line per state change of a node; with `only_failures`, crashes and restarts only."""
 
-    def __init__(self, stream: TextIO, *, only_trouble: bool = False) -> None:
+    def __init__(self, stream: TextIO, *, only_failures: bool = False) -> None:
         self._stream = stream
-        self._only_trouble = only_trouble
-        self._seen: dict[int, str] = {}
+        self._only_failures = only_failures
+        self._states: dict[int, str] = {}
 
     def changed(self, node: NodeDescription) -> None:
-        if self._seen.get(node.id) == node.state:
+        if self._states.get(node.id) == node.state:
             return
-        first = node.id not in self._seen
-        self._seen[node.id] = node.state
+        is_first = node.id not in self._states
+        self._states[node.id] = node.state
         if node.state == "down":
-            self._say(f"node {node.id} is down ({node.ended})")
-        elif node.state == "ended" and not self._only_trouble:
-            self._say(f"node {node.id} has ended")
-        elif node.state == "up" and (node.starts > 1 or not self._only_trouble):
-            self._say(f"node {node.id} is up, pid {node.pid}, {_addresses(node)}, {node.http}")
-        elif first and not self._only_trouble:
-            self._say(f"node {node.id} is starting")
+            self._print(f"node {node.id}: down ({node.ended})")
+        elif node.state == "up" and (node.starts > 1 or not self._only_failures):
+            self._print(f"node {node.id}: up, pid {node.pid}, {_addresses(node)}, {node.http}")
+        elif node.state == "ended" and not self._only_failures:
+            self._print(f"node {node.id}: stopped")
+        elif is_first and not self._only_failures:
+            self._print(f"node {node.id}: starting")
 
     def ready(self, cluster: ClusterSupervisor) -> None:
-        if not self._only_trouble:
-            self._say(f"{_summary(cluster)}; Ctrl-C ends it")
+        if not self._only_failures:
+            self._print(f"{_summary(cluster)}; press Ctrl-C to stop")
 
-    def _say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         print(safe_text(text), file=self._stream, flush=True)
 
 
 class LiveTable:
-    """A table of the nodes that is drawn anew whenever one changes."""
+    """A table of the nodes, redrawn at every state change."""
 
     def __init__(self) -> None:
         self._nodes: dict[int, NodeDescription] = {}
-        self._summary = "The cluster is starting"
+        self._summary = "cluster starting"
         self._live = Live(auto_refresh=False)
 
     def __enter__(self) -> Self:
@@ -71,12 +71,12 @@ class LiveTable:
 
     def changed(self, node: NodeDescription) -> None:
         self._nodes[node.id] = node
-        if all(each.state == "ended" for each in self._nodes.values()):
-            self._summary = "The cluster has ended"
+        if all(node.state == "ended" for node in self._nodes.values()):
+            self._summary = "cluster stopped"
         self._draw()
 
     def ready(self, cluster: ClusterSupervisor) -> None:
-        self._summary = f"{_summary(cluster)}\nlogs are in {cluster.folder}; Ctrl-C ends it"
+        self._summary = f"{_summary(cluster)}\nlogs: {cluster.folder}; press Ctrl-C to stop"
         self._draw()
 
     def _draw(self) -> None:
@@ -87,11 +87,11 @@ class LiveTable:
         nodes = [node for _, node in sorted(self._nodes.items())]
         listeners = list(nodes[0].listeners) if nodes else []
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-        for column in ("node", "state", "pid", "knows"):
+        for column in ("node", "state", "pid", "sees"):
             table.add_column(column, no_wrap=column != "state", min_width=len(column))
-        few = len(listeners) <= 2  # then there is room, and addresses are easier to copy unfolded
+        is_narrow = len(listeners) <= 2  # addresses on one line are easier to copy
         for column in (*listeners, "http"):
-            table.add_column(Text(safe_text(column)), overflow="fold", no_wrap=few)
+            table.add_column(Text(safe_text(column)), overflow="fold", no_wrap=is_narrow)
         for node in nodes:
             table.add_row(*map(_cell, self._row(node, len(nodes))))
         return table
@@ -99,7 +99,7 @@ class LiveTable:
     def _row(self, node: NodeDescription, total: int) -> list[object]:
         state = f"{node.state}, start {node.starts}" if node.starts > 1 else str(node.state)
         return [
-            f"{node.id} in {node.rack}" if node.rack else node.id,
+            f"{node.id} ({node.rack})" if node.rack else node.id,
             Text(f"down: {node.ended}" if node.state == "down" else state, _COLOURS[node.state]),
             node.pid or "",
             f"{len(node.view)} of {total}",
@@ -113,7 +113,7 @@ def _cell(value: object) -> Text:
 
 
 def _addresses(node: NodeDescription) -> str:
-    return safe_text(", ".join(f"{name} {where}" for name, where in node.listeners.items()))
+    return safe_text(", ".join(f"{name} {address}" for name, address in node.listeners.items()))
 
 
 def _summary(cluster: ClusterSupervisor) -> str:

@@ -1,9 +1,8 @@
-"""The clients of `rollcall demo`: real ones, each with a login of its own, in a process of theirs.
+"""Real Kafka clients for `rollcall demo`, each with its own user, in a separate process.
 
-`python -m rollcall.cli.demo.clients` reads a line of JSON (where to connect, and the users with
-their passwords), tells a line of JSON for every client that has joined or cannot, and keeps them
-all connected until its input ends or it is interrupted. So neither their threads nor their
-complaints are the demo's.
+`python -m rollcall.cli.demo.clients` reads one line of JSON (bootstrap server, users, passwords),
+connects the clients, prints one line of JSON for each, and keeps them connected until its standard
+input is closed or it is interrupted. Their threads and log messages stay out of the demo's process.
 """
 
 import asyncio
@@ -17,7 +16,7 @@ from importlib.util import find_spec
 from typing import Any
 
 MECHANISM = "SCRAM-SHA-512"
-SECONDS = 10.0
+TIMEOUT = 10.0
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Login:
     password: str
 
     def settings(self) -> dict[str, Any]:
-        """As kafka-python and aiokafka call them."""
+        """Arguments of kafka-python and aiokafka."""
         return {
             "client_id": self.client_id,
             "security_protocol": "SASL_PLAINTEXT",
@@ -68,8 +67,8 @@ def confluent_kafka(login: Login) -> Iterator[None]:
         "logger": logging.getLogger("librdkafka"),
     }
     client = AdminClient(settings)
-    client.describe_cluster(request_timeout=SECONDS).result(SECONDS)
-    client.list_topics(timeout=SECONDS)
+    client.describe_cluster(request_timeout=TIMEOUT).result(TIMEOUT)
+    client.list_topics(timeout=TIMEOUT)
     yield
 
 
@@ -98,54 +97,60 @@ def rollcall(login: Login) -> Iterator[None]:
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
 
-        async def join() -> None:
+        async def connect() -> None:
             client = AdminClient(parse_bootstrap(login.bootstrap), config)
             await roll_call(await stack.enter_async_context(client), keep_open=True)
 
         try:
-            runner.run(join())
+            runner.run(connect())
             yield
         finally:
             runner.run(stack.aclose())
 
 
 @dataclass(frozen=True)
-class Guest:
-    name: str
-    """As the package is called."""
+class DemoClient:
+    package: str
+    """Name on PyPI."""
     module: str
     user: str
     client_id: str
-    join: Callable[[Login], Any]
+    connect: Callable[[Login], Any]
 
 
-GUESTS = (
-    Guest("kafka-python", "kafka", "orders", "orders-service", kafka_python),
-    Guest("confluent-kafka", "confluent_kafka", "billing", "billing-job-20413", confluent_kafka),
-    Guest("aiokafka", "aiokafka", "search", "search-indexer", aiokafka),
-    Guest("rollcall", "rollcall", "ops", "nightly-roll-call", rollcall),
+CLIENTS = (
+    DemoClient("kafka-python", "kafka", "orders", "orders-service", kafka_python),
+    DemoClient(
+        "confluent-kafka", "confluent_kafka", "billing", "billing-job-20413", confluent_kafka
+    ),
+    DemoClient("aiokafka", "aiokafka", "search", "search-indexer", aiokafka),
+    DemoClient("rollcall", "rollcall", "ops", "nightly-roll-call", rollcall),
 )
 
 
 def main() -> None:
     logging.disable()
-    with suppress(KeyboardInterrupt), ExitStack() as joined:
-        told = json.loads(sys.stdin.readline())
-        for guest in GUESTS:
-            user = guest.user
-            login = Login(told["bootstrap"], guest.client_id, user, told["users"][user])
-            news = {"name": guest.name, "user": user, "client_id": guest.client_id}
-            print(json.dumps(news | {"trouble": _join(joined, guest, login)}), flush=True)
+    with suppress(KeyboardInterrupt), ExitStack() as connected:
+        settings = json.loads(sys.stdin.readline())
+        for client in CLIENTS:
+            password = settings["users"][client.user]
+            login = Login(settings["bootstrap"], client.client_id, client.user, password)
+            result = {
+                "name": client.package,
+                "user": client.user,
+                "error": _connect(connected, client, login),
+            }
+            print(json.dumps(result), flush=True)
         sys.stdin.read()
 
 
-def _join(joined: ExitStack, guest: Guest, login: Login) -> str | None:
-    """Why it is not here, or None."""
-    if find_spec(guest.module) is None:
-        return f"not installed (pip install {guest.name})"
+def _connect(connected: ExitStack, client: DemoClient, login: Login) -> str | None:
+    """Connect a client for the lifetime of the stack; return the error, or None."""
+    if find_spec(client.module) is None:
+        return f"not installed (pip install {client.package})"
     try:
-        joined.enter_context(guest.join(login))
-    except Exception as error:  # noqa: BLE001 - whatever a client throws, the others still join
+        connected.enter_context(client.connect(login))
+    except Exception as error:  # noqa: BLE001 - a failing client does not stop the others
         return str(error) or type(error).__name__
     return None
 

@@ -1,7 +1,7 @@
-"""What `rollcall demo` is played on: titles, a folder, and commands that are shown and then run.
+"""Titles, working directory and child processes of `rollcall demo`.
 
-A command is a process of its own, as it is for a user, and outside of the terminal's group: Ctrl-C
-reaches the demo alone, which passes it on once and waits until the command has ended.
+Each command is a process of its own, outside the process group of the terminal. Ctrl-C then reaches
+only the demo, which interrupts the command once and waits until it has ended.
 """
 
 from __future__ import annotations
@@ -25,99 +25,104 @@ from rich.text import Text
 from rollcall.errors import ConfigError, RollcallError
 from rollcall.text import safe_text
 
-MARK = ".rollcall-demo"
-KEPT = {MARK, "cache"}
-SECONDS_TO_END = 30.0
-SECONDS_TO_SETTLE = 60.0
+MARKER = ".rollcall-demo"
+"""File that marks a directory as one of a demo."""
+KEPT = {MARKER, "cache"}
+STOP_TIMEOUT = 30.0
+SETTLE_TIMEOUT = 60.0
 RUN = ("-P", "-m", "rollcall")
-IN_TURN = (
+RUN_SEVERAL = (
     "-P",
     "-c",
-    "from rollcall.__main__ import call; call('rollcall.cli.demo.stage', 'run_in_turn')",
+    "import rollcall.__main__; from rollcall.cli.demo.stage import main; main()",
 )
 
 
 class Stage:
-    def __init__(self, folder: Path, acts: int) -> None:
-        self.folder = folder
-        self._acts = acts
-        self._act = 0
-        self._began = time.monotonic()
+    def __init__(self, directory: Path, steps: int) -> None:
+        self.directory = directory
+        self._steps = steps
+        self._step = 0
+        self._start = time.monotonic()
         self._groups: list[int] = []
         self._console = Console(highlight=False)
-        # what makes Spark start sooner stays here too, unless the user has a place for it
-        self._environment = {"ROLLCALL_CACHE": str((folder / "cache").absolute()), **os.environ}
-        if self._console.is_terminal:  # for commands whose output goes through our hands
+        # the class archive of Spark stays in the directory, unless the user has chosen another
+        self._environment = {
+            "ROLLCALL_CACHE": str((directory / "cache").absolute()),
+            **os.environ,
+        }
+        if self._console.is_terminal:  # for commands whose output is piped through this process
             self._environment |= {"COLUMNS": str(self._console.width), "TTY_COMPATIBLE": "1"}
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        """Wait for the Java that a command left behind: it may still write down its classes."""
-        deadline = time.monotonic() + (SECONDS_TO_SETTLE if error is None else SECONDS_TO_END)
-        while alive := [group for group in self._groups if _signal(group, 0)]:
+        """Wait for the JVMs of ended commands, which may still write the class archive."""
+        deadline = time.monotonic() + (SETTLE_TIMEOUT if error is None else STOP_TIMEOUT)
+        while running := [group for group in self._groups if _signal(group, 0)]:
             if time.monotonic() > deadline:
-                for group in alive:
+                for group in running:
                     _signal(group, signal.SIGKILL)
                 break
             await asyncio.sleep(0.1)
 
-    def act(self, title: str) -> None:
-        self._act += 1
-        text = Text(f"\n[{self._act}/{self._acts}] {title}", "bold")
+    def step(self, title: str) -> None:
+        """Print the title of the next step."""
+        self._step += 1
+        text = Text(f"\n[{self._step}/{self._steps}] {title}", "bold")
         text.append(f"   ({self.seconds:.0f} s)", "dim not bold")
         self._print(text)
 
-    def say(self, text: str) -> None:
+    def print(self, text: str) -> None:
         self._print(Text(safe_text(text)))
 
     @property
     def seconds(self) -> float:
-        return time.monotonic() - self._began
+        return time.monotonic() - self._start
 
     async def run(
-        self, *arguments: object, may_end: Sequence[int] = (0,), only: int | None = None
+        self, *arguments: object, codes: Sequence[int] = (0,), max_lines: int | None = None
     ) -> None:
-        """Show a command of rollcall and run it; what it prints is shown, or the first lines."""
-        async with self.start(*arguments, piped=only is not None) as process:
-            if only is not None:
-                await self._show_some(process, only)
-            _check(arguments[0], await process.wait(), may_end)
+        """Print a rollcall command, run it and show its output, or the first lines of it."""
+        async with self.start(*arguments, piped=max_lines is not None) as process:
+            if max_lines is not None:
+                await self._show_first(process, max_lines)
+            _check(arguments[0], await process.wait(), codes)
 
     async def run_all(self, *commands: Sequence[object]) -> None:
-        """Show and run several in one process, so that those on Spark start Java but once."""
+        """Run several commands in one process, so that Spark starts only one JVM."""
         words = json.dumps([[str(word) for word in command] for command in commands])
-        async with self.process(*IN_TURN, words, output=None, fed=False) as process:
+        async with self.process(*RUN_SEVERAL, words, stdout=None, stdin=False) as process:
             _check(commands[0][0], await process.wait(), (0,))
 
-    async def _show_some(self, process: asyncio.subprocess.Process, only: int) -> None:
+    async def _show_first(self, process: asyncio.subprocess.Process, number: int) -> None:
         assert process.stdout is not None
         lines = (await process.stdout.read()).splitlines()
-        sys.stdout.buffer.writelines(line + b"\n" for line in lines[:only])  # it is our own text
-        if len(lines) > only:
-            self.say(f"... and {len(lines) - only} lines more")
+        sys.stdout.buffer.writelines(line + b"\n" for line in lines[:number])  # escaped already
+        if len(lines) > number:
+            self.print(f"... {len(lines) - number} more lines")
 
     @asynccontextmanager
     async def start(
         self, *arguments: object, piped: bool = False
     ) -> AsyncIterator[asyncio.subprocess.Process]:
         words = [str(argument) for argument in arguments]
-        show_command(self._console, words)
-        output = asyncio.subprocess.PIPE if piped else None
-        async with self.process(*RUN, *words, output=output, fed=False) as process:
+        print_command(self._console, words)
+        stdout = asyncio.subprocess.PIPE if piped else None
+        async with self.process(*RUN, *words, stdout=stdout, stdin=False) as process:
             yield process
 
     @asynccontextmanager
     async def process(
-        self, *words: str, output: int | None = asyncio.subprocess.PIPE, fed: bool = True
+        self, *words: str, stdout: int | None = asyncio.subprocess.PIPE, stdin: bool = True
     ) -> AsyncIterator[asyncio.subprocess.Process]:
-        """A Python process, ended when it is no longer needed."""
+        """A Python process, stopped at the end of the block."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             *words,
-            stdin=asyncio.subprocess.PIPE if fed else asyncio.subprocess.DEVNULL,
-            stdout=output,
+            stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
+            stdout=stdout,
             env=self._environment,
             start_new_session=True,
         )
@@ -125,58 +130,58 @@ class Stage:
         try:
             yield process
         finally:
-            await asyncio.shield(_end(process))
+            await asyncio.shield(_stop(process))
 
     def _print(self, text: Text) -> None:
         self._console.print(text, soft_wrap=not self._console.is_terminal)
-        sys.stdout.flush()  # the next line may be a command's own
+        sys.stdout.flush()  # before a child process prints
 
 
-def _check(name: object, code: int, may_end: Sequence[int]) -> None:
-    if code not in may_end:
+def _check(name: object, code: int, codes: Sequence[int]) -> None:
+    if code not in codes:
         raise RollcallError(
             f"`rollcall {name}` ended with exit code {code}",
-            hint="what it said is above; the rest of the demo was left out",
+            hint="see its output above; the other steps were skipped",
         )
 
 
-def run_in_turn() -> None:
-    """In a process of its own: the commands that its argument holds."""
-    from rollcall.cli.app import main
+def main() -> None:
+    """Run the commands in the first argument, a JSON list, one after the other."""
+    from rollcall.cli.app import main as run_command
 
     console = Console(highlight=False)
     for words in json.loads(sys.argv[1]):
-        show_command(console, words)
+        print_command(console, words)
         sys.argv = ["rollcall", *words]
         try:
-            main()
+            run_command()
         except SystemExit as ended:
             if ended.code:
                 raise
 
 
-def show_command(console: Console, words: Sequence[str]) -> None:
+def print_command(console: Console, words: Sequence[str]) -> None:
     console.print(Text(safe_text(f"$ rollcall {shlex.join(words)}"), "cyan"), soft_wrap=True)
-    sys.stdout.flush()  # the next line may be the command's own
+    sys.stdout.flush()  # before the command prints
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _stop(process: asyncio.subprocess.Process) -> None:
     if process.returncode is not None:
         return
-    if process.stdin is not None:  # who reads it ends with it, also where SIGINT is ignored
+    if process.stdin is not None:  # ends the clients also where SIGINT is ignored
         process.stdin.close()
     process.send_signal(signal.SIGINT)
     try:
-        async with asyncio.timeout(SECONDS_TO_END):
+        async with asyncio.timeout(STOP_TIMEOUT):
             await process.wait()
     except TimeoutError:
         process.kill()
-        _signal(process.pid, signal.SIGTERM)  # its Java, which tidies up by itself
+        _signal(process.pid, signal.SIGTERM)  # its JVM, which cleans up by itself
         await process.wait()
 
 
 def _signal(group: int, number: int) -> bool:
-    """Whether there was anybody in the group to get it."""
+    """Send a signal to a process group; False if the group no longer exists."""
     try:
         os.killpg(group, number)
     except ProcessLookupError:
@@ -184,22 +189,22 @@ def _signal(group: int, number: int) -> bool:
     return True
 
 
-def make_folder(folder: Path) -> None:
-    """An empty folder; one of an earlier demo is emptied, and anybody else's left alone."""
-    mark = folder / MARK
+def prepare_directory(directory: Path) -> None:
+    """Create the directory, or empty that of an earlier demo; others are never touched."""
+    marker = directory / MARKER
     try:
-        if folder.exists() and any(folder.iterdir()) and not mark.exists():
+        if directory.exists() and any(directory.iterdir()) and not marker.exists():
             raise ConfigError(
-                f"{folder} holds something else than a demo",
-                hint="name a folder that is empty or not there with --output",
+                f"{directory} is not empty and was not created by a demo",
+                hint="choose an empty or new directory with --output",
             )
-        folder.mkdir(parents=True, exist_ok=True)
-        mark.touch()
-        for path in folder.iterdir():
+        directory.mkdir(parents=True, exist_ok=True)
+        marker.touch()
+        for path in directory.iterdir():
             if path.name not in KEPT:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
     except OSError as error:
         raise RollcallError(
-            f"{folder} cannot be used: {error.strerror}",
-            hint="name a folder that can be written to with --output",
+            f"cannot use {directory}: {error.strerror}",
+            hint="choose a writable directory with --output",
         ) from None

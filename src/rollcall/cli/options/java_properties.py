@@ -1,8 +1,7 @@
-"""The settings of a Java client, which operators have at hand: its `.properties` file.
+"""Settings from the `.properties` file of a Java client.
 
-Read are bootstrap.servers, security.protocol, sasl.* (PLAIN and SCRAM) and ssl.* with PEM, as the
-Java client reads them; all other keys are nobody's business here. A key store of another kind
-cannot be read, and is an error that says how to turn it into PEM.
+Supported are bootstrap.servers, security.protocol, sasl.* (PLAIN and SCRAM) and ssl.* with PEM.
+Other keys are ignored. A key store that is not PEM is an error that shows how to convert it.
 """
 
 import re
@@ -29,13 +28,13 @@ _LOGIN = re.compile(r"(Plain|Scram)LoginModule$")
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Keys and values, with Java's comments, continued lines and escapes."""
-    found = {}
+    """Keys and values; comments, continued lines and escapes as in java.util.Properties."""
+    properties = {}
     for line in _logical_lines(text):
         pair = _PAIR.fullmatch(line)
-        assert pair is not None, "the expression takes any text"
-        found[_unescaped(pair[1])] = _unescaped(pair[2])
-    return found
+        assert pair is not None, "the expression matches any text"
+        properties[_unescaped(pair[1])] = _unescaped(pair[2])
+    return properties
 
 
 def _logical_lines(text: str) -> Iterator[str]:
@@ -56,40 +55,40 @@ def _logical_lines(text: str) -> Iterator[str]:
 
 
 def _unescaped(text: str) -> str:
-    def meant(match: re.Match[str]) -> str:
-        what = match[1]
-        return chr(int(what[1:], 16)) if len(what) == 5 else _LETTERS.get(what, what)
+    def character(match: re.Match[str]) -> str:
+        escape = match[1]
+        return chr(int(escape[1:], 16)) if len(escape) == 5 else _LETTERS.get(escape, escape)
 
-    return _ESCAPE.sub(meant, text)
+    return _ESCAPE.sub(character, text)
 
 
 def sasl_config(properties: Mapping[str, str], password: str | None = None) -> SaslConfig | None:
-    """With this password, or else the one that stands in the file."""
+    """SASL settings; `password` overrides the one in the file."""
     if not _protocol(properties).startswith("SASL_"):
         return None
     mechanism = properties.get("sasl.mechanism", "GSSAPI")  # Kafka's default
-    username, written = _login(properties.get("sasl.jaas.config", ""))
-    return SaslConfig(mechanism=mechanism, username=username, password=password or written)
+    username, in_file = _login(properties.get("sasl.jaas.config", ""))
+    return SaslConfig(mechanism=mechanism, username=username, password=password or in_file)
 
 
 def _login(jaas: str) -> tuple[str, str]:
-    found = _JAAS.fullmatch(jaas)
-    if found is None or not _LOGIN.search(found[1]):
+    match = _JAAS.fullmatch(jaas)
+    if match is None or not _LOGIN.search(match[1]):
         raise ConfigError(
-            "sasl.jaas.config does not hold a PlainLoginModule or ScramLoginModule",
-            hint='it reads: ...ScramLoginModule required username="..." password="...";',
+            "sasl.jaas.config has neither a PlainLoginModule nor a ScramLoginModule",
+            hint='use ...ScramLoginModule required username="..." password="...";',
         )
     options = {
         option[1]: re.sub(r"\\(.)", r"\1", option[2] or option[3] or "") or option[4] or ""
-        for option in _JAAS_OPTION.finditer(found[2])
+        for option in _JAAS_OPTION.finditer(match[2])
     }
     return options.get("username", ""), options.get("password", "")
 
 
 def tls_config(
-    properties: Mapping[str, str], folder: Path, key_password: str | None = None
+    properties: Mapping[str, str], directory: Path, key_password: str | None = None
 ) -> TlsConfig | None:
-    """With this password for the key, or else the one that stands in the file."""
+    """TLS settings; `key_password` overrides the one in the file."""
     if _protocol(properties) not in ("SSL", "SASL_SSL"):
         return None
     _must_be_pem(properties, "ssl.truststore")
@@ -98,13 +97,13 @@ def tls_config(
     key = properties.get("ssl.keystore.key")
     if bool(chain) != bool(key):
         raise ConfigError(
-            "of ssl.keystore.certificate.chain and ssl.keystore.key only one is there",
-            hint="give both, or neither",
+            "only one of ssl.keystore.certificate.chain and ssl.keystore.key is set",
+            hint="set both or neither",
         )
     return TlsConfig(
-        ca_file=_file(properties, "ssl.truststore.location", folder),
+        ca_file=_file(properties, "ssl.truststore.location", directory),
         ca_pem=_pem(properties.get("ssl.truststore.certificates", "")) or None,
-        certificate_file=_file(properties, "ssl.keystore.location", folder),
+        certificate_file=_file(properties, "ssl.keystore.location", directory),
         identity_pem=f"{_pem(key)}\n{_pem(chain)}\n" if key and chain else None,
         key_password=key_password or properties.get("ssl.key.password"),
         check_hostname=properties.get("ssl.endpoint.identification.algorithm", "https") != "",
@@ -116,17 +115,17 @@ def _protocol(properties: Mapping[str, str]) -> str:
     known = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
     if protocol not in known:
         raise ConfigError(
-            f"security.protocol is {protocol!r}", hint=f"choose one of {', '.join(known)}"
+            f"security.protocol {protocol!r} is unknown", hint=f"choose one of {', '.join(known)}"
         )
     return protocol
 
 
-def _file(properties: Mapping[str, str], key: str, folder: Path) -> Path | None:
-    return folder / properties[key] if properties.get(key) else None
+def _file(properties: Mapping[str, str], key: str, directory: Path) -> Path | None:
+    return directory / properties[key] if properties.get(key) else None
 
 
 def _pem(text: str) -> str:
-    """With its lines, for OpenSSL: Java takes blanks for them, as continued lines leave them."""
+    """PEM with line breaks for OpenSSL; Java also accepts blanks, from continued lines."""
 
     def in_lines(entry: re.Match[str]) -> str:
         return "\n".join(["", entry[1], *wrap("".join(entry[2].split()), 64), entry[3], ""])
@@ -138,7 +137,7 @@ def _must_be_pem(properties: Mapping[str, str], store: str) -> None:
     kind = properties.get(f"{store}.type", "JKS").upper()
     if properties.get(f"{store}.location") and kind != "PEM":
         raise ConfigError(
-            f"{store}.location is a {kind} file, which rollcall cannot read",
-            hint=f"export it as PEM (`openssl pkcs12 -in STORE -nodes`; a JKS first with "
+            f"cannot read {store}.location, a {kind} file",
+            hint="convert it to PEM with `openssl pkcs12 -in STORE -nodes` (a JKS file first with "
             f"`keytool -importkeystore`) and set {store}.type=PEM",
         )

@@ -1,4 +1,4 @@
-"""Starting Spark for a command: what the environment says, and where tables and logs lie."""
+"""Options of commands that run Spark, and the Spark session of a command."""
 
 from __future__ import annotations
 
@@ -15,66 +15,75 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rollcall.cli.terminal.signals import children_stay
+from rollcall.cli.terminal.signals import children_ignore_sigterm
 from rollcall.errors import ConfigError, RollcallError
-from rollcall.pipeline.jobs.job import local_store
-from rollcall.pipeline.sources.paths import is_local
-from rollcall.tables.stores import Store
 
 if TYPE_CHECKING:
     from rollcall.pipeline.spark.config import SessionConfig
+    from rollcall.tables.stores import Store
 
 DEFAULT_MASTER = "local[*]"
-LONGEST_SECONDS = 36_500 * 86_400.0
+MAX_SECONDS = 36_500 * 86_400.0
 STARTING = "starting Spark"
-"""What is told while it does."""
+"""Text of the progress line until the session is open."""
 
 MasterOption = Annotated[
-    str, typer.Option(metavar="URL", help="Spark's master: local[4], spark://host:7077, yarn.")
+    str,
+    typer.Option(
+        metavar="URL",
+        show_default=False,
+        help="Spark master, for example local[4], spark://host:7077 or yarn (default local[*]).",
+    ),
 ]
 ConfOption = Annotated[
     list[str] | None,
-    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark; may be repeated."),
+    typer.Option("--conf", metavar="KEY=VALUE", help="Spark configuration property (repeatable)."),
 ]
 
 
-def need_spark() -> None:
-    """Spark is an extra: most of rollcall does without."""
+def require_spark() -> None:
+    """Raise an error if PySpark, an optional dependency, is not installed."""
     if find_spec("pyspark") is None:
         raise RollcallError(
-            "PySpark is not installed, and the pipeline runs on it",
-            hint="pip install 'rollcall[pipeline]'; it needs Java 17 or newer, too",
+            "PySpark is not installed, but the pipeline needs it",
+            hint="run pip install 'rollcall[pipeline]' and install Java 17 or newer",
         )
-    # py4j tells of Ctrl-C in the root logger, with a trace: what matters is raised anyway
+    # py4j logs an interrupt with its traceback to the root logger; the exception is raised anyway
     logging.getLogger().addHandler(logging.NullHandler())
 
 
 def session_config(master: str, conf: Sequence[str]) -> SessionConfig:
     from rollcall.pipeline.spark.config import SessionConfig
 
-    return SessionConfig(master=master, conf=parse_conf(conf), java=java(), cache=_cache_folder())
+    return SessionConfig(
+        master=master, conf=parse_conf(conf), java=java(), cache=_cache_directory()
+    )
 
 
 def parse_conf(conf: Sequence[str]) -> dict[str, str]:
     parsed = {}
-    for each in conf:
-        key, equals, value = each.partition("=")
+    for setting in conf:
+        key, equals, value = setting.partition("=")
         if not equals or not key:
             raise ConfigError(
-                f"--conf {each!r} is no setting", hint="as in --conf spark.driver.memory=4g"
+                f"--conf {setting!r} is not KEY=VALUE",
+                hint="use for example --conf spark.driver.memory=4g",
             )
         parsed[key.strip()] = value
     return parsed
 
 
 def java() -> str:
+    """The Java executable: of JAVA_HOME, otherwise of the PATH."""
     home = os.environ.get("JAVA_HOME")
     return str(Path(home, "bin", "java")) if home else shutil.which("java") or "java"
 
 
-def _cache_folder() -> Path | None:
-    """Where rollcall keeps what makes Spark start sooner; ROLLCALL_CACHE names another folder, and
-    empty, none."""
+def _cache_directory() -> Path | None:
+    """Directory of the class archive that makes Spark start faster; None if disabled.
+
+    Set `ROLLCALL_CACHE` to change the directory, or to an empty string to disable the cache.
+    """
     if (chosen := os.environ.get("ROLLCALL_CACHE")) is not None:
         return Path(chosen).absolute() if chosen else None
     base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
@@ -82,12 +91,15 @@ def _cache_folder() -> Path | None:
 
 
 @contextmanager
-def store_of(tables: str, conf: Sequence[str]) -> Iterator[Store]:
-    """Where the tables are; only another file system than this machine's needs Java to be read."""
+def open_store(tables: str, conf: Sequence[str]) -> Iterator[Store]:
+    """The store of the tables. Only file systems other than the local one need Spark."""
+    from rollcall.pipeline.jobs.job import local_store
+    from rollcall.pipeline.sources.paths import is_local
+
     if is_local(tables):
         yield local_store(tables)
         return
-    need_spark()
+    require_spark()
     from rollcall.pipeline.sources.hadoop import Hadoop, HadoopStore
     from rollcall.pipeline.spark.session import open_session
 
@@ -96,37 +108,42 @@ def store_of(tables: str, conf: Sequence[str]) -> Iterator[Store]:
         yield HadoopStore.at(Hadoop(spark), tables)
 
 
-def parse_seconds(text: str, what: str, as_in: str) -> float:
+def parse_seconds(text: str, option: str, example: str) -> float:
     """`10s`, `5m`, `2h`, `90d`."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", text.strip())
     if match is None:
         raise ConfigError(
-            f"{what} is {text!r}", hint=f"use a number with ms, s, m, h or d, as in {as_in}"
+            f"{option} {text!r} is not a duration",
+            hint=f"use a number with ms, s, m, h or d, for example {example}",
         )
     units = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     seconds = float(match[1]) * units[match[2]]
-    if not 0 < seconds <= LONGEST_SECONDS:
-        raise ConfigError(f"{what} is {text!r}", hint="use more than 0, and at most 36500d")
+    if not 0 < seconds <= MAX_SECONDS:
+        raise ConfigError(
+            f"{option} {text!r} is out of range", hint="use more than 0 and at most 36500d"
+        )
     return seconds
 
 
 @contextmanager
 def spark_session(config: SessionConfig) -> Iterator[Any]:
-    """Spark for a command, which may be told to stop while it works."""
+    """A Spark session whose JVM outlives SIGTERM until the command has cleaned up."""
     from rollcall.pipeline.spark.errors import translate_jvm_exit
     from rollcall.pipeline.spark.session import open_session
 
     with ExitStack() as stack:
         stack.enter_context(translate_jvm_exit())
-        with children_stay(), on_loopback(config):
+        with children_ignore_sigterm(), bind_to_loopback(config):
             spark = stack.enter_context(open_session(config))
         yield spark
 
 
 @contextmanager
-def on_loopback(config: SessionConfig) -> Iterator[None]:
-    """Where Spark stays on one machine. It asks for the address of the machine's name, and not
-    every name has one, as in some containers and beside some VPNs."""
+def bind_to_loopback(config: SessionConfig) -> Iterator[None]:
+    """Let a local Spark use 127.0.0.1, unless SPARK_LOCAL_IP is set.
+
+    Spark resolves the host name otherwise, which fails in some containers and VPNs.
+    """
     from rollcall.pipeline.spark.jvm import LOCAL_IP
 
     if LOCAL_IP in os.environ or not config.is_local:

@@ -1,25 +1,11 @@
-"""`rollcall pipeline`: request logs to tables, on Spark."""
+"""Arguments, options and help of `rollcall pipeline` and `rollcall generate-logs`."""
 
-from __future__ import annotations
-
-import time
-from dataclasses import asdict, replace
-from datetime import timedelta
 from typing import Annotated
 
 import typer
 
 from rollcall.cli.options.common import JsonOption
-from rollcall.cli.options.spark import (
-    DEFAULT_MASTER,
-    STARTING,
-    ConfOption,
-    MasterOption,
-    need_spark,
-    parse_seconds,
-    session_config,
-    spark_session,
-)
+from rollcall.cli.options.spark import DEFAULT_MASTER, ConfOption, MasterOption, require_spark
 from rollcall.cli.pipeline.options import (
     BrokerOption,
     ClusterOption,
@@ -27,28 +13,14 @@ from rollcall.cli.pipeline.options import (
     LayoutOption,
     LogsArgument,
     RejectsOption,
+    TablesOption,
     TimeZoneOption,
+    parse_count,
+    parse_hour,
     record_type_of,
 )
-from rollcall.cli.pipeline.stream import stream
-from rollcall.cli.pipeline.tables import TablesOption
-from rollcall.cli.pipeline.view import (
-    following,
-    print_compacted,
-    print_result,
-    print_roll_calls,
-    result_json,
-    roll_calls_json,
-)
-from rollcall.cli.terminal.output import print_json
-from rollcall.cli.terminal.progress import ProgressLine
-from rollcall.cli.terminal.signals import stoppable
-from rollcall.pipeline.jobs.job import is_small, open_job, store_at
-from rollcall.tables.writers import open_writer
 
 app = typer.Typer(no_args_is_help=True, help="Read request logs into tables (on Spark).")
-
-MERGING = "merging the tables"
 
 
 @app.command()
@@ -65,105 +37,203 @@ def run(
     conf: ConfOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read the logs that are there now. What was read before is not counted again.
+    """Read all present logs once. Lines that an earlier run has read are not counted again.
 
     Example: rollcall pipeline run /var/log/kafka --tables tables --cluster prod
     """
-    need_spark()
-    began = time.monotonic()
-    record_type = record_type_of(time_zone, layout, inter_broker)
-    config = replace(session_config(master, conf or ()), small=is_small(logs))
-    from rollcall.pipeline.jobs.run import run as read_logs
+    require_spark()
+    from rollcall.cli.pipeline.run import read_request_logs
 
-    what = f"rollcall pipeline run {' '.join(logs)}"
-    with (
-        ProgressLine(STARTING, quiet=as_json) as line,
-        stoppable(),
-        open_job(spark_session(config), tables, what, record_type) as job,
-    ):
-        job = replace(
-            job, cluster=cluster, broker=broker, sources=tuple(logs), allow_rejects=allow_rejects
-        )
-        result = read_logs(job, logs, following(line))
-        seconds = time.monotonic() - began
-    if as_json:
-        print_json(result_json(result, seconds))
-    else:
-        print_result(result, seconds)
+    read_request_logs(
+        logs,
+        tables,
+        record_type_of(time_zone, layout, inter_broker),
+        {"cluster": cluster, "broker": broker, "allow_rejects": allow_rejects},
+        master=master,
+        conf=conf or (),
+        as_json=as_json,
+    )
 
 
-app.command()(stream)
+@app.command()
+def stream(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="DIR|kafka://HOST:PORT/TOPIC",
+            help="Directory of rolled logs, or topic with log lines.",
+        ),
+    ],
+    tables: TablesOption,
+    trigger: Annotated[
+        str,
+        typer.Option(
+            metavar="INTERVAL|once",
+            show_default=False,
+            help="Interval between two batches, or once to read what is there (default 10s).",
+        ),
+    ] = "10s",
+    line_field: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD",
+            help="Field of a JSON record that holds the log line, for example message "
+            "(default: the whole record).",
+        ),
+    ] = None,
+    broker_field: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FIELD",
+            help="Field of a JSON record that names the broker, for example host.name.",
+        ),
+    ] = None,
+    cluster: ClusterOption = None,
+    broker: BrokerOption = None,
+    time_zone: TimeZoneOption = "UTC",
+    layout: LayoutOption = None,
+    inter_broker: InterBrokerOption = None,
+    packages: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COORDINATES",
+            help="Maven coordinates of Spark's Kafka connector (default: the one of this Spark).",
+        ),
+    ] = None,
+    master: MasterOption = DEFAULT_MASTER,
+    conf: ConfOption = None,
+) -> None:
+    """Read new lines of a directory or a topic continuously, until Ctrl-C.
+
+    Pass settings of the Kafka consumer with the prefix kafka., for example
+    --conf kafka.security.protocol=SASL_SSL.
+
+    Example: rollcall pipeline stream kafka://broker1:9092/logs --tables tables --line-field message
+    """
+    require_spark()
+    from rollcall.cli.pipeline.stream import stream_logs
+
+    stream_logs(
+        source,
+        tables,
+        record_type_of(time_zone, layout, inter_broker),
+        {"cluster": cluster, "broker": broker},
+        trigger=trigger,
+        fields={"line_field": line_field, "broker_field": broker_field},
+        packages=packages,
+        master=master,
+        conf=conf or (),
+    )
 
 
 @app.command()
 def brokers(
-    rolls: Annotated[list[str], typer.Argument(metavar="FILE.jsonl...", help="Roll calls.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Files that `rollcall brokers --output` wrote."),
+    ],
     tables: TablesOption,
     cluster: ClusterOption = None,
     master: MasterOption = DEFAULT_MASTER,
     conf: ConfOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read roll calls, as `rollcall brokers --output FILE.jsonl` appends them.
+    """Read roll calls that `rollcall brokers --output FILE` appended.
 
     Example: rollcall pipeline brokers rolls.jsonl --tables tables --cluster prod
     """
-    need_spark()
-    began = time.monotonic()
-    from rollcall.pipeline.aggregates import ROLL_CALLS
-    from rollcall.pipeline.jobs.run import run as read_logs
+    require_spark()
+    from rollcall.cli.pipeline.run import read_roll_calls
 
-    config = replace(session_config(master, conf or ()), small=is_small(rolls))
-    with (
-        ProgressLine(STARTING, quiet=as_json) as line,
-        stoppable(),
-        open_job(spark_session(config), tables, "rollcall pipeline brokers", ROLL_CALLS) as job,
-    ):
-        wanted = replace(job, cluster=cluster, sources=tuple(rolls))
-        result = read_logs(wanted, rolls, following(line))
-        seconds = time.monotonic() - began
-    if as_json:
-        print_json(roll_calls_json(result, seconds))
-    else:
-        print_roll_calls(result, seconds)
+    read_roll_calls(files, tables, cluster, master=master, conf=conf or (), as_json=as_json)
 
 
 @app.command()
 def compact(
     tables: TablesOption,
     keep: Annotated[
-        str | None, typer.Option(metavar="90d", help="Drop what was last seen longer ago.")
+        str | None,
+        typer.Option(
+            metavar="AGE",
+            help="Delete rows last seen longer ago, for example 90d (default: keep all).",
+        ),
     ] = None,
     master: MasterOption = DEFAULT_MASTER,
     conf: ConfOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Merge the tables' parts, and turn old detail into totals. Readers are not disturbed.
+    """Merge small files, roll up old rows and apply the retention. Readers can go on.
 
-    Hours older than 7 days become days, connections that ended over 48 hours ago become counts
-    per hour. Which files were read stays known, whatever is dropped.
+    Rows of an hour become rows of a day after 7 days. Connections that ended more than 48 hours
+    ago become counts per hour. The list of files that were read is always kept.
 
     Example: rollcall pipeline compact --tables tables --keep 90d
     """
-    need_spark()
-    age = timedelta(seconds=parse_seconds(keep, "--keep", "90d")) if keep is not None else None
-    from rollcall.pipeline.jobs.compaction import compact as merge_tables
-    from rollcall.tables.cleaning import clean
-    from rollcall.tables.folder import check_mark
+    require_spark()
+    from rollcall.cli.pipeline.run import compact_tables
 
-    config = session_config(master, conf or ())
-    with (
-        stoppable(),
-        ProgressLine(STARTING, quiet=as_json) as line,
-        spark_session(config) as spark,
-    ):
-        line.rest(MERGING)
-        store = store_at(spark, tables)
-        check_mark(store)
-        with open_writer(store, "rollcall pipeline compact") as writer:
-            clean(writer)
-            done = merge_tables(spark, writer, age)
-    if as_json:
-        print_json(asdict(done))
-    else:
-        print_compacted(done)
+    compact_tables(tables, keep, master=master, conf=conf or (), as_json=as_json)
+
+
+def generate_logs(
+    output: Annotated[
+        str, typer.Option(metavar="DIR", help="New directory, on any file system of Hadoop.")
+    ],
+    lines: Annotated[
+        str, typer.Option(metavar="N", help="Number of lines, for example 5000, 250k, 1M or 2G.")
+    ],
+    seed: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            show_default=False,
+            help="Seed; the same seed generates the same logs (default 7).",
+        ),
+    ] = 7,
+    log_format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="A..J|mixed",
+            show_default=False,
+            help="Format of the request log (default mixed).",
+        ),
+    ] = "mixed",
+    brokers: Annotated[
+        int, typer.Option(metavar="N", show_default=False, help="Number of brokers (default 12).")
+    ] = 12,
+    hours: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Number of hours (default: as many as the lines fill)."),
+    ] = None,
+    start: Annotated[
+        str,
+        typer.Option(
+            metavar="HOUR", show_default=False, help="First hour in UTC (default 2026-11-01T10)."
+        ),
+    ] = "2026-11-01T10",
+    gzip: Annotated[bool, typer.Option("--gzip", help="Compress every file with gzip.")] = False,
+    master: MasterOption = DEFAULT_MASTER,
+    conf: ConfOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Generate request logs of a synthetic fleet, with its expected results as JSON.
+
+    The fleet has old and new client libraries, pinned versions, many owners and five clients that
+    misbehave. Use it to try the pipeline with a gigabyte or a terabyte before your own logs.
+
+    Example: rollcall generate-logs --output logs --lines 1M --format J
+    """
+    require_spark()
+    from rollcall.cli.pipeline.generate_logs import write_logs
+    from rollcall.loggen import GenerateSettings
+
+    settings = GenerateSettings(
+        lines=parse_count(lines),
+        seed=seed,
+        form=log_format,
+        brokers=brokers,
+        start=parse_hour(start),
+        hours=hours,
+    )
+    write_logs(settings, output, gzip=gzip, master=master, conf=conf or (), as_json=as_json)

@@ -1,148 +1,111 @@
-"""`rollcall pipeline stream`: logs as they come."""
+"""`rollcall pipeline stream`: read a directory or a topic continuously."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from rollcall.cli.options.spark import (
-    DEFAULT_MASTER,
     STARTING,
-    ConfOption,
-    MasterOption,
-    need_spark,
     parse_conf,
     parse_seconds,
     session_config,
     spark_session,
 )
-from rollcall.cli.pipeline.options import (
-    BrokerOption,
-    ClusterOption,
-    InterBrokerOption,
-    LayoutOption,
-    TimeZoneOption,
-    record_type_of,
-)
-from rollcall.cli.pipeline.tables import TablesOption
-from rollcall.cli.pipeline.view import following, print_batch, print_end
+from rollcall.cli.pipeline.view import print_batch, print_end, progress_text
 from rollcall.cli.terminal.progress import ProgressLine
-from rollcall.cli.terminal.signals import stoppable, until_interrupted
+from rollcall.cli.terminal.signals import stop_requested, terminable
+from rollcall.pipeline.jobs.folder_stream import FolderStream
 from rollcall.pipeline.jobs.job import check_logs, open_job
+from rollcall.pipeline.jobs.topic_stream import TopicStream, cluster_id, connector
+from rollcall.pipeline.sources.topic import Topic
 
 if TYPE_CHECKING:
+    from rollcall.pipeline.aggregates import RecordType
     from rollcall.pipeline.jobs.batch import BatchResult
     from rollcall.pipeline.jobs.job import Job
     from rollcall.pipeline.jobs.run import RunResult
-    from rollcall.pipeline.sources.topic import Topic
     from rollcall.pipeline.spark.config import SessionConfig
 
-WAITING = "waiting for more; Ctrl-C ends it"
-ENDING = "ending after this batch; Ctrl-C again ends at once"
+WAITING = "waiting for new lines; press Ctrl-C to stop"
+STOPPING = "stopping after this batch; press Ctrl-C again to stop at once"
+KAFKA = "kafka."
+"""Prefix of consumer settings in --conf."""
 
 
-def stream(
-    source: Annotated[
-        str, typer.Argument(metavar="LOGS_DIR|kafka://HOST:PORT/TOPIC", help="Where lines come.")
-    ],
-    tables: TablesOption,
-    trigger: Annotated[
-        str, typer.Option(metavar="10s|once", help="How often to look, or once and end.")
-    ] = "10s",
-    line_field: Annotated[
-        str | None, typer.Option(metavar="message", help="The field of a JSON envelope.")
-    ] = None,
-    broker_field: Annotated[
-        str | None, typer.Option(metavar="host.name", help="The field that names the broker.")
-    ] = None,
-    cluster: ClusterOption = None,
-    broker: BrokerOption = None,
-    time_zone: TimeZoneOption = "UTC",
-    layout: LayoutOption = None,
-    inter_broker: InterBrokerOption = None,
-    packages: Annotated[
-        str | None, typer.Option(metavar="COORDINATES", help="Spark's Kafka connector.")
-    ] = None,
-    master: MasterOption = DEFAULT_MASTER,
-    conf: ConfOption = None,
+def stream_logs(
+    source: str,
+    tables: str,
+    record_type: RecordType,
+    settings: Mapping[str, Any],
+    *,
+    trigger: str,
+    fields: Mapping[str, Any],
+    packages: str | None,
+    master: str,
+    conf: Sequence[str],
 ) -> None:
-    """Read logs as they come: a folder of rolled logs, or a topic. Ctrl-C ends it.
-
-    Settings of the Kafka consumer are given with their name as Spark has it:
-    --conf kafka.security.protocol=SASL_SSL.
-
-    Example: rollcall pipeline stream kafka://broker1:9092/logs --tables tables --line-field message
-    """
-    need_spark()
-    seconds = None if trigger == "once" else parse_seconds(trigger, "--trigger", "10s; or once")
-    record_type = record_type_of(time_zone, layout, inter_broker)
-    for_kafka = [each for each in conf or () if each.startswith("kafka.")]
-    settings = session_config(master, [each for each in conf or () if each not in for_kafka])
+    """`settings` are fields of the Job: cluster and broker; `fields` are those of the Topic."""
+    interval = None if trigger == "once" else parse_seconds(trigger, "--trigger", "10s or once")
+    consumer = [setting for setting in conf if setting.startswith(KAFKA)]
+    config = session_config(master, [item for item in conf if not item.startswith(KAFKA)])
+    topic = None
     if source.startswith("kafka://"):
-        from rollcall.pipeline.sources.topic import Topic
-
-        fields: dict[str, Any] = {"line_field": line_field, "broker_field": broker_field}
-        topic = Topic.parse(source, options=tuple(parse_conf(for_kafka).items()), **fields)
-        settings = replace(settings, packages=_connector(packages, settings))
+        topic = Topic.parse(source, options=tuple(parse_conf(consumer).items()), **fields)
+        config = replace(config, packages=_connector(packages, config))
     else:
-        topic = None
         check_logs([source])
     command = f"rollcall pipeline stream {source}"
     with (
         ProgressLine(STARTING) as line,
-        stoppable(),
-        open_job(spark_session(settings), tables, command, record_type) as job,
-        until_interrupted(lambda: line.last_words(ENDING)) as stop,
+        terminable(),
+        open_job(spark_session(config), tables, command, record_type) as job,
+        stop_requested(lambda: line.finish(STOPPING)) as stop,
     ):
-        line.rest("" if seconds is None else WAITING)
-        job = replace(job, cluster=cluster, broker=broker, sources=(source,), allow_rejects=True)
+        line.set_idle("" if interval is None else WAITING)
+        job = replace(job, sources=(source,), allow_rejects=True, **settings)
         if topic is not None:
-            _stream_topic(job, topic, seconds, line, stop)
+            _stream_topic(job, topic, interval, line, stop)
         else:
-            _stream_folder(job, source, seconds, line, stop)
+            _stream_directory(job, source, interval, line, stop)
 
 
-def _stream_folder(
-    job: Job, source: str, seconds: float | None, line: ProgressLine, stop: threading.Event
+def _stream_directory(
+    job: Job, source: str, interval: float | None, line: ProgressLine, stop: threading.Event
 ) -> None:
-    from rollcall.pipeline.jobs.folder_stream import FolderStream
-
-    def told(result: RunResult) -> None:
-        with line.aside():
+    def show(result: RunResult) -> None:
+        with line.hidden():
             print_batch(result)
 
-    stream = FolderStream(job, (source,), following(line), told)
-    if seconds is not None:
-        stream.until(stop, seconds)
+    stream = FolderStream(
+        job, (source,), lambda progress: line.update(progress_text(progress)), show
+    )
+    if interval is not None:
+        stream.until(stop, interval)
         return
-    began = time.monotonic()
+    start = time.monotonic()
     result = stream.once()
-    with line.aside():
-        print_end(result, time.monotonic() - began)
+    with line.hidden():
+        print_end(result, time.monotonic() - start)
 
 
 def _stream_topic(
-    job: Job, topic: Topic, seconds: float | None, line: ProgressLine, stop: threading.Event
+    job: Job, topic: Topic, interval: float | None, line: ProgressLine, stop: threading.Event
 ) -> None:
-    from rollcall.pipeline.jobs.topic_stream import TopicStream, cluster_id
+    def show(result: BatchResult) -> None:
+        with line.hidden():
+            print_batch(result, label="")
 
-    def told(outcome: BatchResult) -> None:
-        with line.aside():
-            print_batch(outcome, mark="")
-
-    known_as = topic.stream_id(cluster_id(job.spark, topic))
-    TopicStream(job, topic, told, known_as).until(stop, seconds)
+    stream_id = topic.stream_id(cluster_id(job.spark, topic))
+    TopicStream(job, topic, show, stream_id).until(stop, interval)
 
 
-def _connector(packages: str | None, settings: SessionConfig) -> tuple[str, ...]:
-    from rollcall.pipeline.jobs.topic_stream import connector
-
+def _connector(packages: str | None, config: SessionConfig) -> tuple[str, ...]:
     if packages is not None:
         return tuple(packages.split(","))
-    if "spark.jars" in settings.conf or "spark.jars.packages" in settings.conf:
+    if "spark.jars" in config.conf or "spark.jars.packages" in config.conf:
         return ()
     return (connector(),)

@@ -7,19 +7,12 @@ from functools import cache
 from rollcall import reports
 from rollcall.catalog import api_name
 from rollcall.cli.report import details, summary
-from rollcall.cli.report.options import ClientReportOptions, with_options
+from rollcall.cli.report.options import ClientReportOptions
 from rollcall.cli.report.view import CLIENT_COLUMNS, ReportView, show
 from rollcall.reports import export
 
 
-@with_options
 def report_clients(options: ClientReportOptions) -> None:
-    """List all clients with their principal, application, software, hosts and requests.
-
-    JSON, CSV and HTML also have connections, first times and API versions.
-
-    Example: rollcall report clients --tables tables --software 'librdkafka*'
-    """
     reader = reports.open_tables(options.directory, options.filters)
     report = reports.clients(reader)
     view = ReportView(

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from rollcall import reports
 from rollcall.catalog import Release, release_line
 from rollcall.cli.report import details, summary
-from rollcall.cli.report.options import ClientReportOptions, with_options
+from rollcall.cli.report.options import ClientReportOptions
 from rollcall.cli.report.view import CLIENT_COLUMNS, ReportView, show
 from rollcall.cli.terminal.output import DISK_FULL, discard_output, disk_full_error
 from rollcall.errors import ConfigError, RollcallError
 from rollcall.reports import ClientImpact, Impact, Verdict, export
-from rollcall.reports.impact.report import MIN_DAYS
 
 
 @contextmanager
@@ -37,52 +35,17 @@ def failures_as_usage_errors() -> Iterator[None]:
         raise ConfigError(full.message, hint=full.hint) from error
 
 
-@with_options
 @failures_as_usage_errors()
 def report_impact(
     options: ClientReportOptions,
-    target: Annotated[
-        str, typer.Option(metavar="RELEASE", help="Release to upgrade to, such as 4.0.1.")
-    ],
-    running: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            "--broker-release",
-            metavar="RELEASE",
-            help="Release that the brokers run (default: inferred).",
-        ),
-    ] = None,
-    owners: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="CSV file with the columns principal, client_id and owner "
-            "(default: the principal is the owner).",
-        ),
-    ] = None,
-    proxy: Annotated[
-        list[str] | None,
-        typer.Option(metavar="HOST", help="Host of a proxy with many clients; repeatable."),
-    ] = None,
-    min_days: Annotated[
-        int,
-        typer.Option(
-            metavar="DAYS",
-            min=0,
-            show_default=False,
-            help=f"Days of logs needed for exit code 0 (default {MIN_DAYS}).",
-        ),
-    ] = MIN_DAYS,
-    show_all: Annotated[bool, typer.Option("--all", help="List safe clients as well.")] = False,
+    *,
+    target: str,
+    running: str | None,
+    owners: Path | None,
+    proxies: Sequence[str],
+    min_days: int,
+    show_all: bool,
 ) -> None:
-    """List the clients that break when the brokers are upgraded, with evidence and remedies.
-
-    Exit codes: 0 no client breaks; 1 a client breaks; 2 the report failed; 3 a client is at risk or
-    unknown, or the logs do not cover enough days or brokers.
-
-    Example: rollcall report impact --tables tables --target 4.0.1
-    """
     for release in filter(None, (target, running)):
         release_line(release)  # fails on an unknown release before the tables are read
     reader = reports.open_tables(options.directory, options.filters)
@@ -91,7 +54,7 @@ def report_impact(
         target,
         broker_release=running,
         owners=reports.read_owners(owners) if owners else reports.Owners(),
-        proxies=proxy or (),
+        proxies=proxies,
         min_days=min_days,
     )
     view = ReportView(

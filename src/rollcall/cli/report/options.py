@@ -10,13 +10,14 @@ from dataclasses import MISSING, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from rollcall.errors import ConfigError, RollcallError
-from rollcall.pipeline.sources.paths import is_local, local_path
-from rollcall.reports.query.filters import Filters, in_utc
+
+if TYPE_CHECKING:
+    from rollcall.reports.query.filters import Filters
 
 AGE = re.compile(r"(\d+)([dh])")
 
@@ -54,6 +55,8 @@ class ReportOptions:
 
     @property
     def directory(self) -> Path:
+        from rollcall.pipeline.sources.paths import is_local, local_path
+
         if not is_local(self.tables):
             raise RollcallError(
                 f"{self.tables} is not a local directory",
@@ -66,6 +69,8 @@ class ReportOptions:
         return self._filters()
 
     def _filters(self, **names: Any) -> Filters:
+        from rollcall.reports.query.filters import Filters
+
         since, until = _parse_time("--since", self.since), _parse_time("--until", self.until)
         return Filters(since=since, until=until, cluster=self.cluster, **names)
 
@@ -153,6 +158,8 @@ def _parse_time(option: str, text: str | None) -> datetime | None:
 
 
 def _time(text: str) -> datetime:
+    from rollcall.reports.query.filters import in_utc
+
     if age := AGE.fullmatch(text):
         hours = int(age[1]) * (24 if age[2] == "d" else 1)
         return datetime.now(UTC).replace(tzinfo=None) - timedelta(hours=hours)

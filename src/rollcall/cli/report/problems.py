@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from rollcall import reports
 from rollcall.cli.report import details, summary
-from rollcall.cli.report.options import ClientReportOptions, with_options
+from rollcall.cli.report.options import ClientReportOptions
 from rollcall.cli.report.view import ReportView, show
 from rollcall.reports import export
 
 
-@with_options
 def report_problems(options: ClientReportOptions) -> None:
-    """List clients that misbehave: reconnects, floods, errors, throttling, mixed versions.
-
-    Example: rollcall report problems --tables tables --since 24h
-    """
     reader = reports.open_tables(options.directory, options.filters)
     report = reports.problems(reader)
     view = ReportView(

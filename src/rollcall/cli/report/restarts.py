@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from rollcall import reports
 from rollcall.cli.report import details, summary
-from rollcall.cli.report.options import ReportOptions, with_options
+from rollcall.cli.report.options import ReportOptions
 from rollcall.cli.report.view import ReportView, show
 from rollcall.reports import export
 
 
-@with_options
 def report_restarts(options: ReportOptions) -> None:
-    """List when each broker started, rolling restarts and flapping brokers.
-
-    Example: rollcall report restarts --tables tables --since 7d
-    """
     reader = reports.open_tables(options.directory, options.filters)
     report = reports.restarts(reader)
     view = ReportView(

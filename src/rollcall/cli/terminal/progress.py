@@ -1,4 +1,4 @@
-"""One line that moves while a command works: on a terminal, on standard error, and nothing else."""
+"""Progress line on standard error, shown on terminals only."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from rollcall.cli.terminal.output import can_redraw
 
 
 class ProgressLine:
-    """There while the block lasts; a file, a program and a dumb terminal are spared it."""
+    """One line that is rewritten in place while the `with` block runs."""
 
-    def __init__(self, first: str = "", *, quiet: bool = False) -> None:
-        self._at_rest = first
-        self._moves = can_redraw(sys.stderr) and not quiet
+    def __init__(self, idle: str = "", *, quiet: bool = False) -> None:
+        self._idle = idle
+        self._enabled = can_redraw(sys.stderr) and not quiet
 
     def __enter__(self) -> Self:
-        self.tell(self._at_rest)
+        self.update(self._idle)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.tell("")
+        self.update("")
 
-    def tell(self, text: str) -> None:
-        if self._moves:
+    def update(self, text: str) -> None:
+        if self._enabled:
             print(f"\r\x1b[K{text[: _columns() - 1]}", end="", file=sys.stderr, flush=True)
 
-    def rest(self, text: str) -> None:
-        """To be seen from now on while there is nothing else to tell."""
-        self._at_rest = text
-        self.tell(text)
+    def set_idle(self, text: str) -> None:
+        """Show this text now, and whenever `hidden` ends."""
+        self._idle = text
+        self.update(text)
 
     @contextmanager
-    def aside(self) -> Iterator[None]:
-        """What is printed in the block stays, above the line."""
-        self.tell("")
+    def hidden(self) -> Iterator[None]:
+        """Clear the line, so that output printed in the block stays above it."""
+        self.update("")
         yield
-        self.tell(self._at_rest)
+        self.update(self._idle)
 
-    def last_words(self, text: str) -> None:
-        """They stay, and then there is nothing to wait for."""
-        self._at_rest = ""
-        if self._moves:
-            with self.aside():
+    def finish(self, text: str) -> None:
+        """Leave this text as the last line."""
+        self._idle = ""
+        if self._enabled:
+            with self.hidden():
                 print(text, file=sys.stderr)
 
 
 def _columns() -> int:
-    """Of the terminal: a line that goes over two cannot be taken back."""
+    """Width of the terminal: a line that wraps cannot be rewritten."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or 80
     except OSError:

@@ -1,8 +1,9 @@
-"""Being told to stop, by Ctrl-C or by a service manager (SIGTERM)."""
+"""SIGINT (Ctrl-C) and SIGTERM while a command runs."""
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,71 +15,102 @@ from rollcall.cli.exit_codes import TERMINATED
 
 
 @contextmanager
-def until_interrupted(tell: Callable[[], None]) -> Iterator[threading.Event]:
-    """Ctrl-C and SIGTERM end a stream after the batch it is in, which is told; twice, at once."""
-    stop = threading.Event()
+def interrupts_raise() -> Iterator[None]:
+    """Raise KeyboardInterrupt on SIGINT inside the block; otherwise keep the handler there was.
 
-    def end(number: int, frame: Any) -> None:
-        if not stop.is_set():
-            stop.set()
-            tell()
-        elif callable(handler := before[signal.Signals(number)]):
-            handler(number, frame)
+    Python cannot raise inside weak reference callbacks and finalizers; it prints the exception and
+    goes on. An interrupt there is sent again instead, and then raised by the next statement.
+    """
 
-    before = {each: signal.signal(each, end) for each in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
-
-
-@contextmanager
-def stoppable() -> Iterator[None]:
-    """SIGTERM ends a command as Ctrl-C does, with an exit code of its own: all is left in order."""
-    came: list[int] = []
-
-    def stop(number: int, _: object) -> None:
-        if not came:  # what is being left already is not to be disturbed
-            came.append(number)
+    def resend(unraisable: Any) -> None:
+        if isinstance(unraisable.exc_value, KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+        else:
+            print_unraisable(unraisable)
 
-    def interrupt(number: int, frame: Any) -> None:
-        """For who was started with Ctrl-C ignored, as in the background of a script."""
-        if came:
-            signal.default_int_handler(number, frame)
-
-    before = {signal.SIGTERM: signal.signal(signal.SIGTERM, stop)}
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)
+    before, print_unraisable = signal.getsignal(signal.SIGINT), sys.unraisablehook
+    sys.unraisablehook = resend
     try:
+        if before is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         yield
-    except BaseException as error:
-        if came:
-            raise typer.Exit(TERMINATED) from None
-        if _was_interrupted(error):
-            raise KeyboardInterrupt from None
-        raise
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        signal.signal(signal.SIGINT, before)
+        sys.unraisablehook = print_unraisable
 
 
-def _was_interrupted(error: BaseException | None) -> bool:
-    """Who leaves Spark in the middle of a call may meet other errors on the way out."""
+def caused_by_interrupt(error: BaseException | None) -> bool:
+    """Whether an error is a KeyboardInterrupt, or was raised while one was handled.
+
+    An interrupt inside an import or a Spark call can appear as another error.
+    """
     while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__context__
+        error = error.__cause__ or error.__context__
     return error is not None
 
 
 @contextmanager
-def children_stay() -> Iterator[None]:
-    """What is started in the block does not hear SIGTERM; this process does, when it is over.
+def terminable() -> Iterator[None]:
+    """SIGTERM ends the command as Ctrl-C does, with its cleanup, and exit code 143."""
+    received: list[int] = []
 
-    Who stops a service or a group of processes tells all of them, and Java would be gone before
-    the command has left in order. It ends with the command all the same: its input does."""
+    def terminate(number: int, _: object) -> None:
+        if not received:  # a second SIGTERM does not disturb the cleanup
+            received.append(number)
+            signal.raise_signal(signal.SIGINT)
+
+    def interrupt(number: int, frame: Any) -> None:
+        """For a process that ignores SIGINT, such as a background job of a script."""
+        if received:
+            signal.default_int_handler(number, frame)
+
+    before = {signal.SIGTERM: signal.signal(signal.SIGTERM, terminate)}
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    except BaseException:
+        if received:
+            raise typer.Exit(TERMINATED) from None
+        raise
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def stop_requested(notify: Callable[[], None]) -> Iterator[threading.Event]:
+    """An event that the first SIGINT or SIGTERM sets; the second one has its usual effect.
+
+    `notify` runs at the first signal. Streams use it to end after the current batch.
+    """
+    stop = threading.Event()
+
+    def request_stop(number: int, frame: Any) -> None:
+        if not stop.is_set():
+            stop.set()
+            notify()
+        elif callable(handler := before[signal.Signals(number)]):
+            handler(number, frame)
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, request_stop) for number in numbers}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def children_ignore_sigterm() -> Iterator[None]:
+    """Processes started in the block ignore SIGTERM; this process receives it after the block.
+
+    A service manager signals the whole process group. Java would end before the command has
+    finished its cleanup; it ends with the command anyway, when its standard input is closed.
+    """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
-    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # one that is blocked waits even so
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a blocked signal stays pending
     try:
         yield
     finally:

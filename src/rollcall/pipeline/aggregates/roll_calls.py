@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from rollcall.pipeline.aggregates.requests import LONGEST_PIECE, without_secrets
 from rollcall.pipeline.parsing.parse import utc
 
-FORM = "rollcall-broker/1"
+FORMAT = "rollcall-broker/2"
 NO_ROLL_CALL = "not a line of a roll call"
 TWO_IN_ONE = "two roll calls on one line, with no newline between them"
 SECOND = r'\}\s*\{"'
@@ -17,13 +17,13 @@ LATEST_MS = 253_402_300_799_999
 """The end of the calendar, with the year 9999."""
 
 LINE = """
-  form STRING, time_ms BIGINT, cluster_id STRING, id INT, host STRING, port INT, rack STRING,
+  format STRING, time_ms BIGINT, cluster_id STRING, id INT, host STRING, port INT, rack STRING,
   controller BOOLEAN, failure STRING,
   software STRUCT<name: STRING, version: STRING, provenance: STRING, candidates: ARRAY<STRING>>,
   start_time STRUCT<ms: BIGINT>,
   api_versions STRUCT<ranges: MAP<STRING, ARRAY<INT>>>
 """
-"""What is taken of a line; the form only ever grows."""
+"""What is taken of a line; keys are only added."""
 
 RANGES = """
   array_sort(transform(map_entries(told.api_versions.ranges), entry -> named_struct(
@@ -40,7 +40,7 @@ WHOLE = """
 def read_roll_calls(lines: DataFrame) -> DataFrame:
     """The lines with `told` and `ranges`, `told` null where a line is none of a roll call."""
     told = F.col("told")
-    fits = (told["form"] == FORM) & told["time_ms"].between(0, LATEST_MS) & ~is_double()
+    fits = (told["format"] == FORMAT) & told["time_ms"].between(0, LATEST_MS) & ~is_double()
     return (
         lines.withColumn("told", F.from_json("value", LINE))
         .withColumn("ranges", F.expr(RANGES))
