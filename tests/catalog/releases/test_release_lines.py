@@ -46,6 +46,17 @@ def test_a_patch_release_can_list_more_than_the_first_of_its_line() -> None:
     assert line.listing_at(Release((4, 0))) is second
 
 
+@pytest.mark.parametrize(
+    ("release", "patch"),
+    [("3.9", "3.9.2"), ("3.9.1", "3.9.1"), ("0.9.0", "0.9.0.1"), ("3.9.1-ccs", "3.9.1"),
+     ("3.9.77", "3.9.77")],
+)  # fmt: skip
+def test_patch_is_the_newest_patch_release_that_a_number_names(release: str, patch: str) -> None:
+    wanted = Release.parse(release)
+    line = next(line for line in known_release_lines() if wanted.within(line.release))
+    assert line.patch(wanted) == Release.parse(patch)
+
+
 def change(line: str, field: str, value: object) -> Callable[[Table], None]:
     def edit(table: Table) -> None:
         row(table, line)[field] = value

@@ -96,11 +96,17 @@ class ObservedClient:
         """The comparison with every library version that could be this client.
 
         A client without a name cannot be a version that reports one to this broker."""
+        has_names = self.broker_supports_names
         return tuple(
             compare(version, self.api_versions, self.broker_ranges)
             for version in library_versions()
-            if not (version.reports_name and self.broker_supports_names)
+            if not (version.reports_name and has_names)
         )
+
+    @cached_property
+    def named_by_client_id(self) -> tuple[tuple[LibraryCandidate, bool], ...]:
+        """Candidates by default client id, and whether the API versions make each doubtful."""
+        return tuple(_named_by_client_id(self))
 
     @property
     def broker_supports_names(self) -> bool:
@@ -160,17 +166,17 @@ def reported_name(client: ObservedClient) -> LibraryInference | None:
 
 def default_client_id(client: ObservedClient) -> LibraryInference | None:
     """The libraries with this default client id, unless API versions conflict with one of them."""
-    named = list(_named_by_client_id(client))
+    named = client.named_by_client_id
     if not named or any(doubtful for _, doubtful in named):
         return None
     return _inferred(client, [candidate for candidate, _ in named])
 
 
 def api_versions(client: ObservedClient) -> LibraryInference | None:
-    """The libraries with matching API versions, after any with a doubtful client id.
+    """The libraries with matching API versions, after those with a doubtful client id.
 
-    Those stay candidates, as the catalog does not have the signatures of all their versions."""
-    named = [candidate for candidate, _ in _named_by_client_id(client)]
+    A doubtful one stays a candidate: the catalog lacks signatures of some of its versions."""
+    named = [candidate for candidate, _ in client.named_by_client_id]
     names = {candidate.library for candidate in named}
     others = [found for found in _with_matching_versions(client) if found.library not in names]
     candidates = [*named, *others]
@@ -198,9 +204,7 @@ def _older_than_names(candidate: LibraryCandidate) -> LibraryCandidate:
 
 
 def _named_by_client_id(client: ObservedClient) -> Iterator[tuple[LibraryCandidate, bool]]:
-    """Candidates by default client id, and whether the API versions make each doubtful.
-
-    All signatures of the Java clients are known, so a doubtful Java client is left out."""
+    # All signatures of the Java clients are known, so a doubtful Java client is left out.
     for library in known_libraries().values():
         for pattern in library.client_ids:
             found = pattern.fullmatch(client.client_id or "")

@@ -1,9 +1,9 @@
 """Compare the API versions of a client with the signatures of known libraries.
 
 A library that negotiates uses the highest version that it and the broker have in common. A version
-equal to the broker's maximum therefore says little: every newer library uses it. A lower version
-is distinctive. Most distinctive is the version of ApiVersions itself: a client sends its own
-maximum first, and the broker logs it even if it does not support it.
+equal to the broker's maximum is therefore weak evidence: every newer library uses it. A lower
+version is distinctive. The version of ApiVersions itself is the most distinctive: a client sends
+its own maximum first, and the broker logs it even if it does not support it.
 """
 
 from __future__ import annotations
