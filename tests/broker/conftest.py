@@ -8,7 +8,7 @@ from tests.broker.secured import Secured, write_secured
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[RunningCluster]:
-    """Three nodes as they are by default, shared by all tests that only look."""
+    """Three nodes with the default configuration, shared by tests that do not change it."""
     with running_cluster() as started:
         yield started
 
@@ -20,7 +20,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Secured:
 
 @pytest.fixture(scope="session")
 def secured_cluster(secured: Secured) -> Iterator[RunningCluster]:
-    """Two nodes with listeners of every kind and an authorizer."""
-    logs = secured.folder / "data"
+    """Two nodes with all kinds of listeners and an authorizer."""
+    logs = secured.directory / "data"
     with running_cluster("--config", str(secured.config), "--data-dir", str(logs)) as started:
         yield started

@@ -1,4 +1,4 @@
-"""A cluster that runs as its users run it, and ways to look at it from outside."""
+"""A cluster started with `rollcall cluster start`, and helpers to query it."""
 
 import asyncio
 import json
@@ -18,16 +18,16 @@ from urllib.request import urlopen
 from rollcall.client import Address, ClientConfig, Connection, open_connection
 from rollcall.protocol.messages import Message
 
-ROLLCALL = (sys.executable, "-m", "rollcall")
-START_SECONDS = 30.0
-PATIENCE = 30.0
+ROLLCALL = (sys.executable, "-c", "from rollcall.cli import main; main()")
+START_SECONDS = 60.0
+PATIENCE = 60.0
 
 T = TypeVar("T")
 
 
 @dataclass
 class RunningCluster:
-    """`rollcall cluster start --json`, and what it printed."""
+    """The process of `rollcall cluster start --json`, and the JSON that it printed."""
 
     process: "subprocess.Popen[str]"
     description: dict[str, Any]
@@ -60,21 +60,21 @@ class RunningCluster:
         return "".join(log.read_text(encoding="utf-8") for log in logs if log.exists())
 
     def pid_of(self, broker_id: int) -> int:
-        """The process of a node now: it changes when the node is restarted."""
-        found = [
+        """Current process id of a node, 0 while it is down."""
+        pids = [
             pid for pid, line in child_processes(self.process.pid) if f"node-{broker_id}" in line
         ]
-        return found[0] if found else 0
+        return pids[0] if pids else 0
 
 
 def get(url: str) -> str:
-    with urlopen(url, timeout=PATIENCE) as answer:
-        return str(answer.read().decode())
+    with urlopen(url, timeout=PATIENCE) as response:
+        return str(response.read().decode())
 
 
 @contextmanager
 def running_cluster(*arguments: str) -> Iterator[RunningCluster]:
-    """A cluster that is ready; ended, by force if it must be, when the block is left."""
+    """A cluster that is ready; stopped, or killed, at the end of the block."""
     process = subprocess.Popen(
         [*ROLLCALL, "cluster", "start", "--json", *arguments],
         stdout=subprocess.PIPE,
@@ -106,24 +106,24 @@ def _first_line(process: "subprocess.Popen[str]") -> str:
 
 
 def child_processes(parent: int) -> list[tuple[int, str]]:
-    """The ids and command lines of the processes that this one started."""
-    found = []
-    for folder in Path("/proc").iterdir():
-        if not folder.name.isdigit():
+    """Process ids and command lines of the children of a process."""
+    children = []
+    for directory in Path("/proc").iterdir():
+        if not directory.name.isdigit():
             continue
         try:
-            stat = (folder / "stat").read_text(encoding="utf-8")
-            command = (folder / "cmdline").read_text(encoding="utf-8").replace("\0", " ")
+            stat = (directory / "stat").read_text(encoding="utf-8")
+            command = (directory / "cmdline").read_text(encoding="utf-8").replace("\0", " ")
         except OSError:
             continue
         state, parent_id = stat.rpartition(")")[2].split()[:2]
         if int(parent_id) == parent and state != "Z":
-            found.append((int(folder.name), command))
-    return sorted(found)
+            children.append((int(directory.name), command))
+    return sorted(children)
 
 
 def is_alive(pid: int) -> bool:
-    """Whether it runs; one that has ended and is only waited for by nobody does not."""
+    """Whether the process runs; a zombie does not."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
     except OSError:
@@ -132,7 +132,7 @@ def is_alive(pid: int) -> bool:
 
 
 def eventually(condition: Callable[[], T], seconds: float = PATIENCE) -> T:
-    """What the condition gives once it is true; an error if that takes too long."""
+    """Wait until the condition is true and return its value."""
     deadline = time.monotonic() + seconds
     while not (value := condition()):
         assert time.monotonic() < deadline, f"still {value!r} after {seconds} s"
@@ -140,15 +140,17 @@ def eventually(condition: Callable[[], T], seconds: float = PATIENCE) -> T:
     return value
 
 
-async def until(condition: Callable[[], object], seconds: float = PATIENCE) -> None:
-    """The same for what another task on this loop is about to do."""
+async def wait_until(condition: Callable[[], object], seconds: float = PATIENCE) -> None:
+    """Wait until another task of this loop makes the condition true."""
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(0.01)
 
 
-async def ask(address: Address, api_key: int, version: int | None = None, **fields: Any) -> Message:
-    """One question on a connection of its own, in the highest version if none is given."""
+async def send_request(
+    address: Address, api_key: int, version: int | None = None, **fields: Any
+) -> Message:
+    """Send a request on a new connection, by default in the highest common version."""
     connection = await open_connection(
         address, ClientConfig(client_id="test", request_timeout=PATIENCE)
     )

@@ -1,4 +1,4 @@
-"""What a cluster with every kind of listener needs: users, certificates, a configuration."""
+"""Configuration, users and certificates of a cluster with all kinds of listeners."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,33 +59,31 @@ software = { name = false, version = false }
 
 @dataclass(frozen=True)
 class Secured:
-    """The folder with the files, and where they are for clients."""
-
-    folder: Path
+    directory: Path
 
     @property
     def config(self) -> Path:
-        return self.folder / "cluster.toml"
+        return self.directory / "cluster.toml"
 
     @property
     def authority(self) -> Path:
-        return self.folder / "ca.pem"
+        return self.directory / "ca.pem"
 
     @property
     def certificate(self) -> Path:
-        """Of the client: chain and key."""
-        return self.folder / "client.pem"
+        """Certificate chain and key of the client."""
+        return self.directory / "client.pem"
 
 
-def write_secured(folder: Path) -> Secured:
+def write_secured(directory: Path) -> Secured:
     authority = trustme.CA()
-    authority.cert_pem.write_to_path(str(folder / "ca.pem"))
+    authority.cert_pem.write_to_path(str(directory / "ca.pem"))
     server = authority.issue_cert("127.0.0.1", "localhost")
-    server.private_key_and_cert_chain_pem.write_to_path(str(folder / "server.pem"))
+    server.private_key_and_cert_chain_pem.write_to_path(str(directory / "server.pem"))
     client = authority.issue_cert("client.example.org", common_name="carol")
-    client.private_key_and_cert_chain_pem.write_to_path(str(folder / "client.pem"))
-    users = folder / "users.toml"
-    users.write_text("\n".join(f'{name} = "{word}"' for name, word in PASSWORDS.items()))
+    client.private_key_and_cert_chain_pem.write_to_path(str(directory / "client.pem"))
+    users = directory / "users.toml"
+    users.write_text("\n".join(f'{name} = "{password}"' for name, password in PASSWORDS.items()))
     users.chmod(0o600)
-    (folder / "cluster.toml").write_text(CONFIG, encoding="utf-8")
-    return Secured(folder)
+    (directory / "cluster.toml").write_text(CONFIG, encoding="utf-8")
+    return Secured(directory)

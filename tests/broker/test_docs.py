@@ -1,4 +1,4 @@
-"""What docs/ says of the cluster is true: the example starts, and every setting is explained."""
+"""docs/cluster.md and docs/cluster.toml: the example starts, every setting is documented."""
 
 import asyncio
 import tomllib
@@ -11,7 +11,7 @@ import trustme
 from rollcall.broker import ClusterConfig, parse_config
 from rollcall.client import ClientConfig, SaslConfig, TlsConfig, open_connection
 from rollcall.server import ConnectionLimits
-from tests.broker.running import ask, running_cluster
+from tests.broker.running import running_cluster, send_request
 
 DOCS = Path(__file__).parents[2] / "docs"
 DESCRIBE_CLUSTER = 60
@@ -27,7 +27,7 @@ OPTIONS = ["--brokers", "--data-dir", "--host", "--base-port", "--config", "--js
 
 @pytest.fixture
 def example(tmp_path: Path) -> Path:
-    """The example, with the files that it names."""
+    """The example with the files that it refers to."""
     authority = trustme.CA()
     server = authority.issue_cert("127.0.0.1")
     (tmp_path / "server.pem").write_bytes(server.cert_chain_pems[0].bytes())
@@ -41,7 +41,7 @@ def example(tmp_path: Path) -> Path:
     return path
 
 
-def test_the_example_starts_and_does_what_it_says(example: Path) -> None:
+def test_example_configuration_starts_and_works_as_documented(example: Path) -> None:
     async def operations(host_and_port: tuple[str, int]) -> int:
         config = ClientConfig(
             tls=TlsConfig(ca_file=example.parent / "clients-ca.pem"),
@@ -50,19 +50,19 @@ def test_the_example_starts_and_does_what_it_says(example: Path) -> None:
         assert config.tls is not None
         connection = await open_connection(host_and_port, config, config.tls.context())  # type: ignore[arg-type]
         wanted = {"include_cluster_authorized_operations": True}
-        answer = await connection.request(DESCRIBE_CLUSTER, 0, **wanted)
+        response = await connection.request(DESCRIBE_CLUSTER, 0, **wanted)
         await connection.close()
-        return int(answer.cluster_authorized_operations)
+        return int(response.cluster_authorized_operations)
 
     with running_cluster("--config", str(example)) as cluster:
         assert [broker["rack"] for broker in cluster.brokers] == ["east", "west", "west"]
         assert asyncio.run(operations(cluster.address(1, "SECURE"))) == 8096
-        third = asyncio.run(ask(cluster.address(3, "KIP"), DESCRIBE_CLUSTER, 1))
+        third = asyncio.run(send_request(cluster.address(3, "KIP"), DESCRIBE_CLUSTER, 1))
         assert third.broker_software_name == "Event Hubs"
         assert third.broker_software_version is None
 
 
-def test_the_example_is_not_what_one_gets_without_it(example: Path) -> None:
+def test_example_configuration_differs_from_the_defaults(example: Path) -> None:
     config = parse_config(tomllib.loads(example.read_text(encoding="utf-8")), example.parent)
     plain = ClusterConfig()
     same = [f.name for f in fields(config) if getattr(config, f.name) == getattr(plain, f.name)]
@@ -73,6 +73,6 @@ def test_the_example_is_not_what_one_gets_without_it(example: Path) -> None:
 
 
 @pytest.mark.parametrize("word", [*SETTINGS, *OPTIONS])
-def test_every_setting_and_option_is_explained(word: str) -> None:
+def test_every_setting_and_option_is_documented(word: str) -> None:
     page = (DOCS / "cluster.md").read_text(encoding="utf-8")
     assert f"`{word}`" in page or f"`{word} " in page

@@ -1,44 +1,43 @@
-"""The keeper with processes that are no nodes: they do at once what a node does at its worst."""
+"""NodeProcess with test programs in place of a node: crashes, restarts, reports, stop."""
 
 import asyncio
 import json
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 
 import pytest
 
-from rollcall.broker import node_process as keepers
-from rollcall.broker.config import ClusterConfig
-from rollcall.broker.node_config import NodeConfig
+from rollcall.broker import node_process
+from rollcall.broker.config import ClusterConfig, NodeConfig
 from rollcall.broker.node_process import NodeProcess, NodeState
-from tests.broker.running import is_alive, until
+from tests.broker.running import PATIENCE, is_alive, wait_until
 
-FAILED = {"failed": "the port is taken", "hint": "choose another"}
+FAILED = {"failed": "the port is in use", "hint": "choose another"}
 UP = {"open": True, "brokers": [1, 2]}
 
 
-def says(*news: object, then: str = "") -> str:
-    """A program that says this and then does that."""
-    lines = "".join(f"print({json.dumps(line)!r}, flush=True)\n" for line in news)
+def program(*reports: object, then: str = "") -> str:
+    """A program that prints these reports and then runs a statement."""
+    lines = "".join(f"print({json.dumps(report)!r}, flush=True)\n" for report in reports)
     return f"import os, signal, sys, time\n{lines}{then}"
 
 
 @asynccontextmanager
-async def kept(
-    monkeypatch: pytest.MonkeyPatch, folder: Path, program: str
+async def running_process(
+    directory: Path, source: str, clock: Callable[[], float] = time.monotonic
 ) -> AsyncIterator[tuple[NodeProcess, list[float]]]:
-    """A keeper of such a program, and when it was started."""
-    starts: list[float] = []
+    """The process of a program, and the times of its starts."""
+    started: list[float] = []
 
     async def spawn(_: NodeConfig) -> asyncio.subprocess.Process:
-        starts.append(time.monotonic())
+        started.append(time.monotonic())
         pipe = asyncio.subprocess.PIPE
         return await asyncio.create_subprocess_exec(
-            sys.executable, "-c", program, stdin=pipe, stdout=pipe
+            sys.executable, "-c", source, stdin=pipe, stdout=pipe
         )
 
     def configure(starts: int) -> NodeConfig:
@@ -48,75 +47,75 @@ async def kept(
             cluster_id="a-cluster",
             ports={},
             http_port=0,
-            folder=folder,
+            directory=directory,
             controller_id=1,
             controller_port=0,
             starts=starts,
             secret="s",
         )
 
-    monkeypatch.setattr(keepers, "_spawn", spawn)
-    keeper = NodeProcess(1, configure, lambda _: None)
-    task = asyncio.create_task(keeper.keep())
+    process = NodeProcess(1, configure, lambda _: None, spawn=spawn, clock=clock)
+    task = asyncio.create_task(process.run())
     try:
-        yield keeper, starts
+        yield process, started
     finally:
-        await keeper.stop(2)
-        await asyncio.wait_for(task, 5)
+        await process.stop(2)
+        await asyncio.wait_for(task, PATIENCE)
 
 
-async def test_a_node_that_dies_at_once_is_started_again_after_a_growing_pause(
+async def test_crashing_node_is_restarted_after_a_growing_pause(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(keepers, "FIRST_PAUSE", 0.05)
-    async with kept(monkeypatch, tmp_path, says(then="os._exit(3)")) as (keeper, starts):
-        await until(lambda: len(starts) == 4)
-        assert keeper.ended == "exit code 3"
-    pauses = [later - earlier for earlier, later in pairwise(starts)]
+    monkeypatch.setattr(node_process, "FIRST_PAUSE", 0.05)
+    async with running_process(tmp_path, program(then="os._exit(3)")) as (process, started):
+        await wait_until(lambda: len(started) == 4)
+        assert process.last_exit == "exit code 3"
+    pauses = [later - earlier for earlier, later in pairwise(started)]
     assert pauses[0] > 0.05
     assert pauses[1] > 0.1
     assert pauses[2] > 0.2
 
 
-async def test_a_node_that_lived_for_a_while_is_started_again_at_once(
+async def test_node_that_ran_for_a_while_is_restarted_after_the_first_pause(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(keepers, "LIVED_SECONDS", 0.0)
-    async with kept(monkeypatch, tmp_path, says(then="os._exit(0)")) as (_, starts):
-        await until(lambda: len(starts) == 5)
-    assert starts[4] - starts[3] < 1.0
+    """With doubled pauses, 14 starts would take more than 80 s."""
+    monkeypatch.setattr(node_process, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(node_process, "LONGEST_PAUSE", 600)
+    ticks = count(step=60)
+    source = program(then="os._exit(0)")
+    async with running_process(tmp_path, source, lambda: next(ticks)) as (_, started):
+        await wait_until(lambda: len(started) == 14)
 
 
-async def test_what_a_node_says_is_its_state(
+async def test_reports_of_a_node_set_its_state(tmp_path: Path) -> None:
+    source = program(UP, then="sys.stdin.read()")
+    async with running_process(tmp_path, source) as (process, _):
+        await wait_until(lambda: process.state is NodeState.UP)
+        assert process.view == {1, 2}
+        assert process.pid is not None
+        assert is_alive(process.pid)
+    assert process.state is NodeState.STOPPED
+    assert (process.pid, process.view) == (None, frozenset())
+
+
+async def test_reported_failure_of_a_node_is_kept(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    program = says(UP, then="sys.stdin.read()")
-    async with kept(monkeypatch, tmp_path, program) as (keeper, _):
-        await until(lambda: keeper.state is NodeState.UP)
-        assert keeper.view == {1, 2}
-        assert keeper.pid is not None
-        assert is_alive(keeper.pid)
-    assert keeper.state is NodeState.ENDED
-    assert (keeper.pid, keeper.view) == (None, frozenset())
+    monkeypatch.setattr(node_process, "FIRST_PAUSE", 600)
+    async with running_process(tmp_path, program(FAILED)) as (process, _):
+        await wait_until(lambda: process.last_exit)
+        assert process.failure is not None
+        assert process.last_exit == process.failure.message == "node 1: the port is in use"
+        assert process.failure.hint == "choose another"
 
 
-async def test_why_a_node_failed_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(keepers, "FIRST_PAUSE", 30)
-    async with kept(monkeypatch, tmp_path, says(FAILED)) as (keeper, _):
-        await until(lambda: keeper.ended)
-        assert keeper.failure is not None
-        assert keeper.ended == keeper.failure.message == "node 1: the port is taken"
-        assert keeper.failure.hint == "choose another"
-
-
-async def test_a_node_that_ignores_the_signal_is_ended_by_force(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    deaf = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-    program = f"import signal\n{deaf}" + says(UP, then="time.sleep(60)")
-    async with kept(monkeypatch, tmp_path, program) as (keeper, _):
-        await until(lambda: keeper.state is NodeState.UP)
-        pid = keeper.pid
+async def test_node_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
+    ignore = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    source = ignore + program(UP, then="time.sleep(600)")
+    async with running_process(tmp_path, source) as (process, _):
+        await wait_until(lambda: process.state is NodeState.UP)
+        pid = process.pid
         assert pid is not None
-        await keeper.stop(0.2)
+        await process.stop(0.2)
         assert not is_alive(pid)

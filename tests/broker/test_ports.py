@@ -14,8 +14,8 @@ EXTRA = ListenerSettings(name="EXTRA")
 
 
 @contextmanager
-def taken(config: ClusterConfig) -> Iterator[Ports]:
-    ports = Ports.take(config)
+def reserved(config: ClusterConfig) -> Iterator[Ports]:
+    ports = Ports.reserve(config)
     try:
         yield ports
     finally:
@@ -28,7 +28,7 @@ def numbers(ports: Ports) -> list[int]:
 
 @contextmanager
 def listening(port: int = 0) -> Iterator[int]:
-    """As a server does it that may be started again."""
+    """A server that reuses addresses."""
     with socket.socket() as server:
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         server.bind(("127.0.0.1", port))
@@ -36,7 +36,7 @@ def listening(port: int = 0) -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def test_from_a_base_port_every_listener_has_its_hundred() -> None:
+def test_base_port_gives_every_listener_100_ports() -> None:
     config = ClusterConfig(brokers=2, base_port=19092, listeners=(*DEFAULT_LISTENERS, EXTRA))
     assert fixed_ports(config) == {
         1: {"PLAINTEXT": 19092, "KIP": 19192, HTTP: 19292, "INTERNAL": 19392, "EXTRA": 19492},
@@ -44,17 +44,17 @@ def test_from_a_base_port_every_listener_has_its_hundred() -> None:
     }
 
 
-def test_without_one_all_ports_are_free_and_different() -> None:
-    with taken(ClusterConfig(brokers=20)) as ports:
+def test_free_ports_are_all_different() -> None:
+    with reserved(ClusterConfig(brokers=20)) as ports:
         assert len(set(numbers(ports))) == 80
         for port in numbers(ports)[:4]:
             with listening(port) as number:
                 assert number == port
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only there a port can be held")
-def test_a_port_is_kept_for_its_node_and_refuses_while_the_node_is_down() -> None:
-    with taken(ClusterConfig(brokers=1)) as ports:
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can reserve a port")
+def test_reserved_port_refuses_connections_while_the_node_is_down() -> None:
+    with reserved(ClusterConfig(brokers=1)) as ports:
         port = ports.by_node[1]["KIP"]
         for _ in range(2):
             with listening(port), socket.create_connection(("127.0.0.1", port), timeout=5):
@@ -65,20 +65,20 @@ def test_a_port_is_kept_for_its_node_and_refuses_while_the_node_is_down() -> Non
                 other.bind(("127.0.0.1", port))
 
 
-def test_ports_are_not_taken_from_those_of_outgoing_connections(
+def test_free_ports_are_outside_the_range_of_outgoing_connections(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("rollcall.broker.ports._outgoing_range", lambda: (20_000, 60_000))
-    with taken(ClusterConfig(brokers=20)) as ports:
+    with reserved(ClusterConfig(brokers=20)) as ports:
         assert not [port for port in numbers(ports) if 20_000 <= port <= 60_000]
 
 
-def test_a_port_that_somebody_has_is_an_error_that_names_it() -> None:
+def test_port_in_use_is_an_error_with_its_number() -> None:
     with listening() as port:
-        plan = ListenerSettings(name="PLAINTEXT", port=port)
-        config = ClusterConfig(brokers=1, listeners=(plan, DEFAULT_LISTENERS[1]))
-        with pytest.raises(ListenError, match=f"node 1 cannot have {port} for PLAINTEXT"):
-            Ports.take(config)
+        listener = ListenerSettings(name="PLAINTEXT", port=port)
+        config = ClusterConfig(brokers=1, listeners=(listener, DEFAULT_LISTENERS[1]))
+        with pytest.raises(ListenError, match=f"node 1 cannot use port {port} for PLAINTEXT"):
+            Ports.reserve(config)
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ def test_a_port_that_somebody_has_is_an_error_that_names_it() -> None:
                     ListenerSettings(name="KIP", port=9001),
                 )
             ),
-            "would both have the port 9001",
+            "would both use port 9001",
         ),
         (ClusterConfig(host="203.0.113.7"), "cannot listen on 203.0.113.7"),
         (ClusterConfig(host="no.such.host.invalid"), "cannot listen on no.such.host.invalid"),
     ],
 )
-def test_ports_that_cannot_be_are_an_error(config: ClusterConfig, message: str) -> None:
+def test_invalid_ports_and_hosts_are_errors(config: ClusterConfig, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        Ports.take(config)
+        Ports.reserve(config)
     assert message in caught.value.message
     assert caught.value.hint

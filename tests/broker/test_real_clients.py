@@ -1,7 +1,7 @@
-"""Clients that others wrote, pointed at our listeners: plain, with a login, with TLS.
+"""kafka-python, librdkafka and aiokafka on the listeners: plaintext, SASL, TLS.
 
-Each looks at the cluster the way its users do, and is then looked for where KIP-511 says that its
-name and version are: in the registry, in the gauge and in the request log.
+Each client describes the cluster. Its name and version must then be in the connection registry, in
+the connections gauge and in the request log (KIP-511).
 """
 
 import asyncio
@@ -19,7 +19,7 @@ import pytest
 from tests.broker.running import PATIENCE, RunningCluster, eventually
 from tests.broker.secured import PASSWORDS, Secured
 
-# How tidy these libraries are is not ours to test.
+# Warnings of the client libraries are not tested here.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -27,8 +27,8 @@ pytestmark = [
 
 
 @dataclass(frozen=True)
-class Way:
-    """How a client gets in."""
+class Access:
+    """Listener and credentials of a client."""
 
     listener: str = "PLAINTEXT"
     mechanism: str | None = None
@@ -52,21 +52,21 @@ class Way:
         return f"{self.listener}-{self.mechanism}" if self.mechanism else self.listener
 
 
-WAYS = [
-    Way(),
-    Way("SASL_PLAINTEXT", "PLAIN"),
-    Way("SASL_PLAINTEXT", "SCRAM-SHA-256"),
-    Way("SASL_PLAINTEXT", "SCRAM-SHA-512"),
-    Way("SSL"),
-    Way("MUTUAL", certificate=True),
-    Way("SASL_SSL", "PLAIN"),
-    Way("SASL_SSL", "SCRAM-SHA-512"),
+ACCESSES = [
+    Access(),
+    Access("SASL_PLAINTEXT", "PLAIN"),
+    Access("SASL_PLAINTEXT", "SCRAM-SHA-256"),
+    Access("SASL_PLAINTEXT", "SCRAM-SHA-512"),
+    Access("SSL"),
+    Access("MUTUAL", certificate=True),
+    Access("SASL_SSL", "PLAIN"),
+    Access("SASL_SSL", "SCRAM-SHA-512"),
 ]
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What a client says it sees."""
+class Description:
+    """Cluster as a client describes it."""
 
     cluster_id: str
     controller_id: int
@@ -74,16 +74,16 @@ class Seen:
     topics: list[str]
 
 
-Look = tuple[Seen, str, str]
-"""What it sees, and the name and version that it should be known by."""
+Observation = tuple[Description, str, str]
+"""Description, and the expected software name and version."""
 
 
-def login_settings(way: Way) -> dict[str, Any]:
-    """As kafka-python and aiokafka call them."""
-    settings: dict[str, Any] = {"security_protocol": way.protocol}
-    if way.mechanism:
+def login_settings(access: Access) -> dict[str, Any]:
+    """Settings with the names of kafka-python and aiokafka."""
+    settings: dict[str, Any] = {"security_protocol": access.protocol}
+    if access.mechanism:
         settings |= {
-            "sasl_mechanism": way.mechanism,
+            "sasl_mechanism": access.mechanism,
             "sasl_plain_username": "alice",
             "sasl_plain_password": PASSWORDS["alice"],
         }
@@ -91,13 +91,15 @@ def login_settings(way: Way) -> dict[str, Any]:
 
 
 @contextmanager
-def kafka_python(bootstrap: str, client_id: str, way: Way, secured: Secured) -> Iterator[Look]:
+def kafka_python(
+    bootstrap: str, client_id: str, access: Access, secured: Secured
+) -> Iterator[Observation]:
     from kafka import KafkaAdminClient
 
-    settings = login_settings(way)
-    if way.tls:
+    settings = login_settings(access)
+    if access.tls:
         settings["ssl_cafile"] = str(secured.authority)
-    if way.certificate:
+    if access.certificate:
         settings["ssl_certfile"] = settings["ssl_keyfile"] = str(secured.certificate)
     client = KafkaAdminClient(
         bootstrap_servers=bootstrap.split(","), client_id=client_id, **settings
@@ -105,7 +107,7 @@ def kafka_python(bootstrap: str, client_id: str, way: Way, secured: Secured) -> 
     try:
         described = client.describe_cluster()
         yield (
-            Seen(
+            Description(
                 described["cluster_id"],
                 described["controller_id"],
                 [broker["broker_id"] for broker in described["brokers"]],
@@ -119,25 +121,27 @@ def kafka_python(bootstrap: str, client_id: str, way: Way, secured: Secured) -> 
 
 
 @contextmanager
-def librdkafka(bootstrap: str, client_id: str, way: Way, secured: Secured) -> Iterator[Look]:
+def librdkafka(
+    bootstrap: str, client_id: str, access: Access, secured: Secured
+) -> Iterator[Observation]:
     from confluent_kafka import libversion
     from confluent_kafka.admin import AdminClient
 
     settings: dict[str, Any] = {
         "bootstrap.servers": bootstrap,
         "client.id": client_id,
-        "security.protocol": way.protocol,
+        "security.protocol": access.protocol,
         "logger": logging.getLogger("librdkafka"),
     }
-    if way.mechanism:
+    if access.mechanism:
         settings |= {
-            "sasl.mechanism": way.mechanism,
+            "sasl.mechanism": access.mechanism,
             "sasl.username": "alice",
             "sasl.password": PASSWORDS["alice"],
         }
-    if way.tls:
+    if access.tls:
         settings["ssl.ca.location"] = str(secured.authority)
-    if way.certificate:
+    if access.certificate:
         settings |= {
             "ssl.certificate.location": str(secured.certificate),
             "ssl.key.location": str(secured.certificate),
@@ -146,7 +150,7 @@ def librdkafka(bootstrap: str, client_id: str, way: Way, secured: Secured) -> It
     described = client.describe_cluster(request_timeout=PATIENCE).result(PATIENCE)
     listed = client.list_topics(timeout=PATIENCE)
     yield (
-        Seen(
+        Description(
             described.cluster_id,
             described.controller.id,
             sorted(node.id for node in described.nodes),
@@ -158,13 +162,15 @@ def librdkafka(bootstrap: str, client_id: str, way: Way, secured: Secured) -> It
 
 
 @contextmanager
-def aio_kafka(bootstrap: str, client_id: str, way: Way, secured: Secured) -> Iterator[Look]:
+def aio_kafka(
+    bootstrap: str, client_id: str, access: Access, secured: Secured
+) -> Iterator[Observation]:
     from aiokafka.admin import AIOKafkaAdminClient
     from aiokafka.helpers import create_ssl_context
 
-    settings = login_settings(way)
-    if way.tls:
-        certificate = str(secured.certificate) if way.certificate else None
+    settings = login_settings(access)
+    if access.tls:
+        certificate = str(secured.certificate) if access.certificate else None
         settings["ssl_context"] = create_ssl_context(
             cafile=str(secured.authority), certfile=certificate, keyfile=certificate
         )
@@ -178,8 +184,8 @@ def aio_kafka(bootstrap: str, client_id: str, way: Way, secured: Secured) -> Ite
             topics = runner.run(client.list_topics())
             ids = [broker["node_id"] for broker in described["brokers"]]
             cluster_id, controller_id = described["cluster_id"], described["controller_id"]
-            # It sends ApiVersions 0, which tells no name.
-            yield Seen(cluster_id, controller_id, ids, topics), "unknown", "unknown"
+            # It sends ApiVersions 0, which has no client name.
+            yield Description(cluster_id, controller_id, ids, topics), "unknown", "unknown"
         finally:
             runner.run(client.close())
 
@@ -187,28 +193,30 @@ def aio_kafka(bootstrap: str, client_id: str, way: Way, secured: Secured) -> Ite
 CLIENTS = [kafka_python, librdkafka, aio_kafka]
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("access", ACCESSES, ids=str)
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.__name__)
-def test_511_4_6_8_and_35_12_a_real_client_sees_the_cluster_and_is_known_by_its_name(
-    client: Callable[..., Any], way: Way, secured_cluster: RunningCluster, secured: Secured
+def test_511_4_6_8_and_35_12_real_client_describes_the_cluster_and_is_registered_by_name(
+    client: Callable[..., Any], access: Access, secured_cluster: RunningCluster, secured: Secured
 ) -> None:
-    client_id = f"{client.__name__}-{way}"
-    bootstrap = secured_cluster.bootstrap(way.listener)
-    with client(bootstrap, client_id, way, secured) as (seen, name, release):
-        assert seen == Seen(secured_cluster.description["cluster_id"], 1, [1, 2], [])
-        # A client may be busy with one more connection, which is not known by its name yet.
-        eventually(lambda: known(secured_cluster, client_id) == {(name, release, way.listener)})
-        principals = eventually(lambda: logged_in(secured_cluster, client_id, way.principal))
-        assert gauge(secured_cluster, name, release, way.listener) >= len(principals)
+    client_id = f"{client.__name__}-{access}"
+    bootstrap = secured_cluster.bootstrap(access.listener)
+    with client(bootstrap, client_id, access, secured) as (description, name, release):
+        assert description == Description(secured_cluster.description["cluster_id"], 1, [1, 2], [])
+        # Retried, as a client can have another connection that has not sent its name yet.
+        eventually(
+            lambda: registered(secured_cluster, client_id) == {(name, release, access.listener)}
+        )
+        principals = eventually(lambda: principals_of(secured_cluster, client_id, access.principal))
+        assert gauge(secured_cluster, name, release, access.listener) >= len(principals)
     lines = eventually(lambda: logged(secured_cluster, client_id, "METADATA"))
     for line in lines:
-        told = line["clientInformation"]
-        assert (told["softwareName"], told["softwareVersion"]) == (name, release)
-        assert line["listener"] == way.listener
+        client_info = line["clientInformation"]
+        assert (client_info["softwareName"], client_info["softwareVersion"]) == (name, release)
+        assert line["listener"] == access.listener
 
 
-def known(cluster: RunningCluster, client_id: str) -> set[tuple[str, str, str]]:
-    """By which names the registry knows the connections of this client, and on which listeners."""
+def registered(cluster: RunningCluster, client_id: str) -> set[tuple[str, str, str]]:
+    """Software name, version and listener of the connections of a client."""
     return {
         (row["software_name"], row["software_version"], row["listener"])
         for row in cluster.connections()
@@ -216,11 +224,11 @@ def known(cluster: RunningCluster, client_id: str) -> set[tuple[str, str, str]]:
     }
 
 
-def logged_in(cluster: RunningCluster, client_id: str, principal: str) -> list[str]:
-    """The principals of its connections, once all of them are the one that is expected."""
+def principals_of(cluster: RunningCluster, client_id: str, principal: str) -> list[str]:
+    """Principals of the connections of a client, empty until all are as expected."""
     rows = [row for row in cluster.connections() if row["client_id"] == client_id]
-    found = [row["principal"] for row in rows]
-    return found if all(principal in each for each in found) else []
+    principals = [row["principal"] for row in rows]
+    return principals if all(principal in name for name in principals) else []
 
 
 def gauge(cluster: RunningCluster, name: str, release: str, listener: str) -> float:
@@ -228,16 +236,16 @@ def gauge(cluster: RunningCluster, name: str, release: str, listener: str) -> fl
         f'clientSoftwareName="{re.escape(name)}",clientSoftwareVersion="{re.escape(release)}",'
         f'listener="{listener}",networkProcessor="0"'
     )
-    form = rf"^kafka_server_socket_server_metrics_connections{{{labels}}} (\S+)$"
-    return sum(map(float, re.findall(form, cluster.metrics(), re.MULTILINE)))
+    pattern = rf"^kafka_server_socket_server_metrics_connections{{{labels}}} (\S+)$"
+    return sum(map(float, re.findall(pattern, cluster.metrics(), re.MULTILINE)))
 
 
 def logged(cluster: RunningCluster, client_id: str, api: str) -> list[dict[str, Any]]:
-    """The requests of this client in the request logs."""
-    found = re.findall(r"Completed request:(\{.*\}) \(kafka", cluster.request_log())
+    """Requests of a client in the request logs."""
+    lines = re.findall(r"Completed request:(\{.*\}) \(kafka", cluster.request_log())
     return [
         line
-        for line in map(json.loads, found)
+        for line in map(json.loads, lines)
         if line["requestHeader"]["clientId"] == client_id
         and line["requestHeader"]["requestApiKeyName"] == api
     ]

@@ -1,4 +1,4 @@
-"""A cluster with logins, TLS and an authorizer, asked by our own client over the wire."""
+"""A running cluster with SASL, TLS and an authorizer, queried with the admin client."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from rollcall.client import (
     open_connection,
 )
 from rollcall.protocol.error_codes import Errors
-from tests.broker.running import RunningCluster, ask
+from tests.broker.running import RunningCluster, send_request
 from tests.broker.secured import PASSWORDS, Secured
 
 METADATA, FETCH, SASL_HANDSHAKE, SASL_AUTHENTICATE, DESCRIBE_CLUSTER = 3, 1, 17, 36, 60
@@ -35,17 +35,17 @@ def login(name: str, mechanism: str = "SCRAM-SHA-256", password: str | None = No
 
 
 async def operations(connection: Connection) -> tuple[int, int]:
-    """The error and the bits of DescribeCluster."""
+    """Error code and authorized operations of DescribeCluster."""
     try:
-        answer = await connection.request(DESCRIBE_CLUSTER, 0, **OPERATIONS)
+        response = await connection.request(DESCRIBE_CLUSTER, 0, **OPERATIONS)
     finally:
         await connection.close()
-    return answer.error_code, answer.cluster_authorized_operations
+    return response.error_code, response.cluster_authorized_operations
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("listener", ["SASL_PLAINTEXT", "SASL_SSL"])
-async def test_users_log_in_with_every_mechanism_and_are_known_by_their_principal(
+async def test_users_log_in_with_every_mechanism_and_are_registered_with_their_principal(
     secured_cluster: RunningCluster, secured: Secured, listener: str, mechanism: str
 ) -> None:
     tls = TlsConfig(ca_file=secured.authority) if listener.endswith("SSL") else None
@@ -56,33 +56,35 @@ async def test_users_log_in_with_every_mechanism_and_are_known_by_their_principa
         tls=tls,
         client_id=name,
     )
-    answer = await connection.request(METADATA, 9)
+    response = await connection.request(METADATA, 9)
     (row,) = (row for row in secured_cluster.connections() if row["client_id"] == name)
     await connection.close()
     assert (row["principal"], row["software_name"]) == ("User:alice", "rollcall")
     assert (row["listener"], row["security_protocol"]) == (listener, listener)
-    assert {b.port for b in answer.brokers} == {
+    assert {b.port for b in response.brokers} == {
         secured_cluster.address(node, listener).port for node in (1, 2)
     }
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-async def test_a_wrong_password_is_denied(secured_cluster: RunningCluster, mechanism: str) -> None:
+async def test_wrong_password_is_an_authentication_error(
+    secured_cluster: RunningCluster, mechanism: str
+) -> None:
     with pytest.raises(AuthenticationError):
         await connected(
             secured_cluster.address(1, "SASL_PLAINTEXT"),
-            sasl=login("alice", mechanism, password="not hers"),
+            sasl=login("alice", mechanism, password="wrong"),
         )
 
 
-async def test_a_mechanism_that_the_listener_lacks_is_denied(
+async def test_mechanism_that_the_listener_lacks_is_an_authentication_error(
     secured_cluster: RunningCluster,
 ) -> None:
     with pytest.raises(AuthenticationError, match="UNSUPPORTED_SASL_MECHANISM"):
         await connected(secured_cluster.address(1, "STRICT"), sasl=login("alice"))
 
 
-async def test_sasl_is_listed_on_sasl_listeners_only_and_is_over_after_the_login(
+async def test_sasl_apis_are_listed_on_sasl_listeners_only_and_refused_after_the_login(
     secured_cluster: RunningCluster,
 ) -> None:
     plain = await connected(secured_cluster.address(1))
@@ -98,7 +100,7 @@ async def test_sasl_is_listed_on_sasl_listeners_only_and_is_over_after_the_login
     assert set(errors) == {Errors.ILLEGAL_SASL_STATE}
 
 
-async def test_a_certificate_makes_the_principal(
+async def test_principal_comes_from_the_client_certificate(
     secured_cluster: RunningCluster, secured: Secured
 ) -> None:
     for listener in ("SSL", "MUTUAL"):
@@ -112,11 +114,11 @@ async def test_a_certificate_makes_the_principal(
         assert "CN=carol" in row["principal"]
 
 
-async def test_35_5_without_a_required_certificate_nothing_is_told(
+async def test_35_5_api_versions_is_hidden_without_a_required_client_certificate(
     secured_cluster: RunningCluster, secured: Secured
 ) -> None:
     tls = TlsConfig(ca_file=secured.authority)
-    with pytest.raises(UnreachableError, match=r"no way to speak TLS: .*CERTIFICATE_REQUIRED"):
+    with pytest.raises(UnreachableError, match=r"failed: .*CERTIFICATE_REQUIRED"):
         await connected(secured_cluster.address(1, "MUTUAL"), tls=tls)
     anonymous = await connected(secured_cluster.address(1, "SSL"), tls=tls)
     await anonymous.close()
@@ -134,7 +136,7 @@ async def test_35_5_without_a_required_certificate_nothing_is_told(
         ("EMPTY", None, (Errors.NONE, 8096)),
     ],
 )
-async def test_700_2_operations_are_those_of_the_principal_on_that_listener(
+async def test_700_2_operations_depend_on_principal_and_listener(
     secured_cluster: RunningCluster, listener: str, user: str | None, expected: tuple[int, int]
 ) -> None:
     sasl = login(user, "PLAIN") if user else None
@@ -142,7 +144,7 @@ async def test_700_2_operations_are_those_of_the_principal_on_that_listener(
     assert await operations(connection) == expected
 
 
-async def test_35_4_a_listener_can_answer_what_it_does_not_support(
+async def test_35_4_listener_can_send_an_empty_response_to_unsupported_requests(
     secured_cluster: RunningCluster,
 ) -> None:
     connection = await connected(secured_cluster.address(1, "EMPTY"))
@@ -154,14 +156,19 @@ async def test_35_4_a_listener_can_answer_what_it_does_not_support(
         await connection.close()
 
 
-async def test_885_2_each_node_speaks_of_itself_alone(secured_cluster: RunningCluster) -> None:
-    told = [await ask(secured_cluster.address(node, "KIP"), DESCRIBE_CLUSTER, 1) for node in (1, 2)]
-    assert [answer.broker_software_name for answer in told] == ["Kafka of tomorrow", None]
-    assert told[1].broker_software_version is None
-    assert [broker.rack for broker in told[1].brokers] == ["east", "west"]
+async def test_885_2_software_is_that_of_the_node_that_responds(
+    secured_cluster: RunningCluster,
+) -> None:
+    responses = [
+        await send_request(secured_cluster.address(node, "KIP"), DESCRIBE_CLUSTER, 1)
+        for node in (1, 2)
+    ]
+    assert [response.broker_software_name for response in responses] == ["Kafka of tomorrow", None]
+    assert responses[1].broker_software_version is None
+    assert [broker.rack for broker in responses[1].brokers] == ["east", "west"]
 
 
-def test_the_line_of_json_tells_every_listener_and_rack(secured_cluster: RunningCluster) -> None:
+def test_cluster_start_json_has_every_listener_and_rack(secured_cluster: RunningCluster) -> None:
     assert [broker["rack"] for broker in secured_cluster.brokers] == ["east", "west"]
     assert list(secured_cluster.broker(1)["listeners"]) == [
         "PLAINTEXT", "KIP", "SASL_PLAINTEXT", "SSL", "MUTUAL", "SASL_SSL", "STRICT", "EMPTY",

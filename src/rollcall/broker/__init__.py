@@ -1,28 +1,38 @@
-"""THE EMBEDDED CLUSTER: brokers on this machine that speak all five proposals.
+"""Embedded cluster: brokers on this machine that implement all five proposals.
 
-What it is: nodes, each a process, that answer from a metadata cache; the controller that feeds the
-caches; the supervisor that keeps the processes running. Enough for a client to connect, log in,
-look around and be counted.
+It has node processes that respond from a metadata cache, a controller that fills the caches, and a
+supervisor that restarts the processes. Clients can connect, authenticate, query the cluster and are
+counted.
 
-What it is not: there are no topics, no groups and no records here. Sockets, TLS, SASL, the registry
-of connections, metrics and the request log are the trade of `server`.
+It has no topics, groups or records. Sockets, TLS, SASL, the connection registry, metrics and the
+request log are in `server`.
 
-In reading order:
+Modules in reading order:
 
-- `config`, `node_config`: what a cluster is told, and each of its nodes
-- `document`, `config_listeners`, `config_file`: the file that tells it
-- `cache`, `authorizer`: what a node knows of the cluster, and what a principal may do on it
-- `answers/`: one module per API
-- `roster`: the controller's book of live brokers
-- `link`, `membership`, `controller`: how nodes and controller talk
-- `handlers`, `node`: all of it put on listeners
-- `process`, `keeper`: the process of a node, and who keeps it running
-- `ports`, `data_folder`, `supervisor`: what all nodes agree on, and the cluster as a whole
-- `security`: the numbers of the security protocols
+    config/             configuration of cluster, listeners and nodes; the TOML file
+    metadata_cache      what a node knows of the cluster
+    authorizer          operations of a principal
+    handlers/           request handlers, one module per API
+    registrations       live brokers at the controller
+    controller_channel  connections between nodes and controller
+    broker_lifecycle    registration and heartbeats of a node
+    controller          UpdateMetadata to all nodes
+    node                listeners, handlers, lifecycle and controller together
+    node_main           main module of a node process
+    node_process        starts and restarts a node process
+    ports               port allocation
+    data_directory      lock, cluster id and directories
+    supervisor          the cluster as a whole
 """
 
-from rollcall.broker.config import ClusterConfig, ListenerSettings, NodeSettings, Software
-from rollcall.broker.config_file import parse_config, read_config
+from rollcall.broker.config import (
+    ClusterConfig,
+    ListenerSettings,
+    NodeSettings,
+    Software,
+    parse_config,
+    read_config,
+)
 from rollcall.broker.node_process import NodeState
 from rollcall.broker.supervisor import ClusterSupervisor, NodeDescription
 

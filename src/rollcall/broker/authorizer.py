@@ -1,15 +1,15 @@
-"""What a principal may do on the cluster, told in a bit field as Kafka does (KIP-430)."""
+"""Authorizer: cluster operations of a principal, as the bit field of KIP-430."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-NOT_ASKED = -2147483648
-"""The bit field of a client that did not ask for it."""
+NOT_REQUESTED = -2147483648
+"""Bit field in a response to a request without the flag."""
 
 
 class Operation(IntEnum):
-    """Kafka's operations; the number is the bit."""
+    """ACL operations of Kafka; the value is the bit number."""
 
     READ = 3
     WRITE = 4
@@ -46,7 +46,7 @@ TOPIC_OPERATIONS = frozenset(
         Operation.ALTER_CONFIGS,
     }
 )
-# Whoever may change a thing may look at it.
+# In Kafka, ALTER implies DESCRIBE.
 _IMPLIED = {
     Operation.ALTER: Operation.DESCRIBE,
     Operation.ALTER_CONFIGS: Operation.DESCRIBE_CONFIGS,
@@ -59,7 +59,7 @@ def bit_field(operations: Iterable[Operation]) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Authorizer:
-    """Principals such as `User:alice`, what each may do, and what all others may."""
+    """Operations by principal (such as `User:alice`), and the default for other principals."""
 
     allow: Mapping[str, frozenset[Operation]] = field(default_factory=dict)
     default: frozenset[Operation] = frozenset()
@@ -75,19 +75,19 @@ class Authorizer:
         return Operation.DESCRIBE in self.on_cluster(principal)
 
     def cluster_bits(self, principal: str) -> int:
-        """0 for a principal that may not even DESCRIBE the cluster, as Kafka has it (700.2)."""
+        """Bit field, 0 for a principal without DESCRIBE on the cluster, as in Kafka (700.2)."""
         return bit_field(self.on_cluster(principal)) if self.may_describe(principal) else 0
 
     def topic_bits(self, principal: str) -> int:
-        """The rules speak of the cluster alone: on a topic only a super user may do anything."""
+        """The rules cover the cluster only: on topics only super users have operations."""
         return bit_field(TOPIC_OPERATIONS) if principal in self.super_users else 0
 
 
-class _Everybody(Authorizer):
-    """No authorizer: all may do everything."""
+class _AllowAll(Authorizer):
+    """All operations for every principal, as in a cluster without an authorizer."""
 
-    def topic_bits(self, principal: str) -> int:  # noqa: ARG002 - for all alike
+    def topic_bits(self, principal: str) -> int:  # noqa: ARG002 - the same for all
         return bit_field(TOPIC_OPERATIONS)
 
 
-EVERYBODY = _Everybody(default=CLUSTER_OPERATIONS)
+ALLOW_ALL = _AllowAll(default=CLUSTER_OPERATIONS)

@@ -1,9 +1,9 @@
-"""A node's membership: it registers with the controller, and then says that it is still there.
+"""Lifecycle of a node at the controller: register, send heartbeats, shut down.
 
-    connect -> register -> heartbeat, heartbeat, ... -> (the connection is lost) -> connect ...
+    connect -> register -> heartbeat, heartbeat, ... -> (connection lost) -> connect ...
 
-Every connection begins with a registration: a controller that was restarted knows nobody, and one
-that was not gives the same process the same epoch again.
+Every connection begins with a registration: a restarted controller has no registrations, and one
+that was not restarted returns the same epoch to the same process.
 """
 
 import asyncio
@@ -13,14 +13,15 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from uuid import UUID, uuid4
 
-from rollcall.broker.controller_channel import ask, rest
+from rollcall.broker.controller_channel import send_request, sleep_while_open
 from rollcall.broker.handlers import NodeContext, broker_heartbeat, broker_registration
 from rollcall.broker.metadata_cache import LiveBroker
 from rollcall.client import ClientError, Connection
 from rollcall.protocol.error_codes import Errors, error_code
 
 HEARTBEAT_SECONDS = 0.5
-GOODBYE_SECONDS = 0.5
+REGISTRATION_RETRY_SECONDS = 0.1
+SHUT_DOWN_TIMEOUT_SECONDS = 0.5
 FIRST_PAUSE = 0.05
 LONGEST_PAUSE = 0.5
 
@@ -29,73 +30,79 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class BrokerLifecycle:
-    """Keeps one node on the controller's roster."""
+    """Keeps one node registered; `connect` opens a channel to the controller."""
 
     broker: LiveBroker
-    facts: NodeContext
-    link: Callable[[], AbstractAsyncContextManager[Connection]]
+    node: NodeContext
+    connect: Callable[[], AbstractAsyncContextManager[Connection]]
     incarnation: UUID = field(default_factory=uuid4)
-    _open: Connection | None = None
-    _leaving: bool = False
-    _trouble: str = ""
+    _controller: Connection | None = None
+    _shutting_down: bool = False
+    _last_error: str = ""
 
-    async def keep(self) -> None:
-        """Until cancelled."""
+    async def run(self) -> None:
+        """Stay registered until cancelled."""
         pause = FIRST_PAUSE
         while True:
             try:
-                async with self.link() as controller:
-                    self._open = controller
-                    pause, self._trouble = FIRST_PAUSE, ""
-                    await self._attend(controller)
+                async with self.connect() as controller:
+                    self._controller = controller
+                    pause, self._last_error = FIRST_PAUSE, ""
+                    await self._stay_registered(controller)
             except ClientError as error:
-                self._note(error.message)
+                self._log_once(error.message)
             finally:
-                self._open = None
+                self._controller = None
             await asyncio.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
 
-    def _note(self, failure: str) -> None:
-        """Once, as the next try is only moments away."""
-        if failure != self._trouble:
-            _log.warning("no word with the controller: %s", failure)
-        self._trouble = failure
+    def _log_once(self, error: str) -> None:
+        """Log an error once, as the next attempt follows within 0.5 s."""
+        if error != self._last_error:
+            _log.warning("node %d: no connection to the controller: %s", self.broker.id, error)
+        self._last_error = error
 
-    async def leave(self) -> None:
-        """Say goodbye, so that the others need not find out by themselves."""
-        self._leaving = True
-        if self._open is None:
+    async def shut_down(self) -> None:
+        """Unregister, so that the other nodes do not wait for the session to expire."""
+        self._shutting_down = True
+        if self._controller is None:
             return
-        goodbye = broker_heartbeat.write(self.broker.id, self.facts.broker_epoch, leaving=True)
+        request = broker_heartbeat.build_request(
+            self.broker.id, self.node.broker_epoch, shut_down=True
+        )
         try:
-            async with asyncio.timeout(GOODBYE_SECONDS):
-                await ask(self._open, broker_heartbeat.KEY, goodbye)
+            async with asyncio.timeout(SHUT_DOWN_TIMEOUT_SECONDS):
+                await send_request(self._controller, broker_heartbeat.KEY, request)
         except (ClientError, TimeoutError) as error:
-            _log.info("the controller was not told that this node leaves: %s", error)
+            _log.info("node %d: could not unregister: %s", self.broker.id, error)
 
-    async def _attend(self, controller: Connection) -> None:
-        while not self._leaving:
+    async def _stay_registered(self, controller: Connection) -> None:
+        while not self._shutting_down:
             if await self._register(controller):
-                await self._beat(controller)
+                await self._send_heartbeats(controller)
             else:
-                await rest(controller, HEARTBEAT_SECONDS / 5)
+                await sleep_while_open(controller, REGISTRATION_RETRY_SECONDS)
 
     async def _register(self, controller: Connection) -> bool:
-        request = broker_registration.write(self.broker, self.facts.cluster_id, self.incarnation)
-        answer = await ask(controller, broker_registration.KEY, request)
-        if answer.error_code != Errors.NONE:
-            _log.warning("the controller refuses: %s", error_code(answer.error_code).name)
+        request = broker_registration.build_request(
+            self.broker, self.node.cluster_id, self.incarnation
+        )
+        response = await send_request(controller, broker_registration.KEY, request)
+        if response.error_code != Errors.NONE:
+            error = error_code(response.error_code).name
+            _log.warning("node %d: registration rejected: %s", self.broker.id, error)
             return False
-        self.facts.broker_epoch = answer.broker_epoch
-        _log.info("registered with epoch %d", answer.broker_epoch)
+        self.node.broker_epoch = response.broker_epoch
+        _log.info("node %d: registered with epoch %d", self.broker.id, response.broker_epoch)
         return True
 
-    async def _beat(self, controller: Connection) -> None:
-        """Until the controller does not know this registration any more."""
+    async def _send_heartbeats(self, controller: Connection) -> None:
+        """Until the controller rejects one, as it no longer has this registration."""
         while True:
-            await rest(controller, HEARTBEAT_SECONDS)
-            beat = broker_heartbeat.write(self.broker.id, self.facts.broker_epoch)
-            answer = await ask(controller, broker_heartbeat.KEY, beat)
-            if answer.error_code != Errors.NONE:
-                _log.warning("the controller forgot: %s", error_code(answer.error_code).name)
+            await sleep_while_open(controller, HEARTBEAT_SECONDS)
+            request = broker_heartbeat.build_request(self.broker.id, self.node.broker_epoch)
+            response = await send_request(controller, broker_heartbeat.KEY, request)
+            if response.error_code != Errors.NONE:
+                error = error_code(response.error_code).name
+                _log.warning("node %d: heartbeat rejected: %s", self.broker.id, error)
                 return

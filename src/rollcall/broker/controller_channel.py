@@ -1,7 +1,7 @@
-"""How the nodes know each other: the internal listener, and a connection to it.
+"""Channel between nodes and controller: the internal listener, and connections to it.
 
-It is a listener like any other (dialect `kip`, SASL with SCRAM) that admits one user alone, whose
-password is a secret made when the cluster starts. It never crosses the wire.
+It is a listener with dialect `kip` and SASL SCRAM that admits only one user. The password is a
+secret that is generated when the cluster starts; with SCRAM it is never sent.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 from rollcall.broker.config import INTERNAL
 from rollcall.client import Address, ClientConfig, Connection, ConnectionLostError, open_connection
-from rollcall.client import SaslConfig as Login
+from rollcall.client import SaslConfig as ClientSaslConfig
 from rollcall.protocol.dialects import KIP
 from rollcall.protocol.messages import Message
 from rollcall.protocol.sasl import Users
@@ -22,12 +22,12 @@ from rollcall.server import (
     SecurityProtocol,
 )
 
-PATIENCE_SECONDS = 1.0
-"""For everything between nodes: whoever takes longer will soon be counted as gone."""
+TIMEOUT_SECONDS = 1.0
+"""Shorter than the session timeout of 1.75 s."""
 
 _USER = "cluster"
 _MECHANISM = "SCRAM-SHA-256"
-_A_WEEK = 7 * 24 * 3600.0
+_ONE_WEEK = 7 * 24 * 3600.0
 
 
 def internal_listener(host: str, port: int, secret: str) -> ListenerConfig:
@@ -38,27 +38,27 @@ def internal_listener(host: str, port: int, secret: str) -> ListenerConfig:
         dialect=KIP,
         security_protocol=SecurityProtocol.SASL_PLAINTEXT,
         sasl=SaslConfig(users=Users({_USER: secret}), mechanisms=(_MECHANISM,)),
-        limits=ConnectionLimits(
-            idle_seconds=_A_WEEK
-        ),  # the controller speaks up only when there is news
-        admits=_is_the_cluster,
+        # The controller sends requests only when the view changes.
+        limits=ConnectionLimits(idle_seconds=_ONE_WEEK),
+        admits=_is_cluster_member,
     )
 
 
-def _is_the_cluster(peer: ConnectionInfo) -> bool:
+def _is_cluster_member(peer: ConnectionInfo) -> bool:
     return peer.principal == f"User:{_USER}"
 
 
 @asynccontextmanager
-async def linked(host: str, port: int, secret: str, client_id: str) -> AsyncIterator[Connection]:
-    """A connection to the internal listener of another node."""
-    login = Login(mechanism=_MECHANISM, username=_USER, password=secret)
+async def open_channel(
+    host: str, port: int, secret: str, client_id: str
+) -> AsyncIterator[Connection]:
+    """Connection to the internal listener of another node."""
     config = ClientConfig(
         client_id=client_id,
-        sasl=login,
-        connect_timeout=PATIENCE_SECONDS,
-        request_timeout=PATIENCE_SECONDS,
-        api_versions_timeout=PATIENCE_SECONDS,
+        sasl=ClientSaslConfig(mechanism=_MECHANISM, username=_USER, password=secret),
+        connect_timeout=TIMEOUT_SECONDS,
+        request_timeout=TIMEOUT_SECONDS,
+        api_versions_timeout=TIMEOUT_SECONDS,
     )
     connection = await open_connection(Address(host, port), config)
     try:
@@ -67,20 +67,20 @@ async def linked(host: str, port: int, secret: str, client_id: str) -> AsyncIter
         await connection.close()
 
 
-async def ask(connection: Connection, api_key: int, body: Message) -> Message:
-    """In the highest version that both sides have."""
-    version = connection.version_for(api_key)
-    answer = await connection.send(api_key, version, body)
-    assert answer.message is not None
-    return answer.message
+async def send_request(connection: Connection, api_key: int, body: Message) -> Message:
+    """Send a request in the highest common version and return the response."""
+    response = await connection.send(api_key, connection.version_for(api_key), body)
+    assert response.message is not None
+    return response.message
 
 
-async def rest(connection: Connection, seconds: float) -> None:
-    """Wait, but no longer than the connection lasts."""
-    until = asyncio.get_running_loop().time() + seconds
-    while (left := until - asyncio.get_running_loop().time()) > 0:
+async def sleep_while_open(connection: Connection, seconds: float) -> None:
+    """Sleep; raises ConnectionLostError as soon as the connection is closed."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    while (remaining := end - loop.time()) > 0:
         require_open(connection)
-        await asyncio.sleep(min(left, 0.05))
+        await asyncio.sleep(min(remaining, 0.05))
     require_open(connection)
 
 

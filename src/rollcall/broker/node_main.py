@@ -1,8 +1,8 @@
-"""The process of a node: `python -m rollcall.broker.node_main`, started by the supervisor alone.
+"""Main module of a node process: `python -m rollcall.broker.node_main`, run by the supervisor.
 
-Its standard input brings its configuration, secret and all, as nothing of that may stand on a
-command line; after that it stays open, and when it ends the supervisor is gone and so is the node.
-Its standard output is a line of JSON for each change, its standard error the log.
+Standard input carries the configuration with its secrets, which must not be on a command line. It
+stays open afterwards: the node stops when it is closed, as the supervisor has ended then. Standard
+output has a line of JSON for each change of state. Standard error is the log.
 """
 
 import asyncio
@@ -15,17 +15,18 @@ from collections.abc import Mapping
 
 import uvloop
 
+from rollcall.broker.config import NodeConfig
 from rollcall.broker.node import BrokerNode
-from rollcall.broker.node_config import NodeConfig
 from rollcall.client import raise_open_file_limit
 from rollcall.errors import RollcallError
 
-_LOG_FORM = "[%(asctime)s] %(levelname)s %(message)s (%(name)s)"
+_LOG_FORMAT = "[%(asctime)s] %(levelname)s %(message)s (%(name)s)"
+_log = logging.getLogger(__name__)
 
 
 def main() -> None:
     config = NodeConfig.unpack(sys.stdin.buffer)
-    logging.basicConfig(level=logging.INFO, format=_LOG_FORM)
+    logging.basicConfig(level=logging.INFO, format=_LOG_FORMAT)
     raise_open_file_limit()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_run(config))
@@ -36,26 +37,26 @@ async def _run(config: NodeConfig) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    # A pipe that is readable without having been written to is at its end.
-    loop.add_reader(sys.stdin.fileno(), _end_of_input, loop, stop)
+    # Nothing more is written to stdin: it becomes readable when the supervisor has ended.
+    loop.add_reader(sys.stdin.fileno(), _stdin_closed, loop, stop)
     try:
-        await BrokerNode(config, _tell).run(stop)
+        await BrokerNode(config, _report).run(stop)
     except RollcallError as error:
-        logging.getLogger(__name__).error("%s", error)
-        _tell({"failed": error.message, "hint": error.hint})
+        _log.error("node %d: %s", config.node_id, error)
+        _report({"failed": error.message, "hint": error.hint})
 
 
-def _end_of_input(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+def _stdin_closed(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
     loop.remove_reader(sys.stdin.fileno())
-    logging.getLogger(__name__).info("the supervisor is gone")
+    _log.info("the supervisor has ended, stopping")
     stop.set()
 
 
-def _tell(news: Mapping[str, object]) -> None:
+def _report(state: Mapping[str, object]) -> None:
     try:
-        os.write(sys.stdout.fileno(), json.dumps(news).encode() + b"\n")
+        os.write(sys.stdout.fileno(), json.dumps(state).encode() + b"\n")
     except BrokenPipeError:
-        logging.getLogger(__name__).info("nobody listens any more")
+        _log.info("the supervisor no longer reads the state of this node")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 import pytest
 
-from rollcall.broker.authorizer import NOT_ASKED, Authorizer, Operation
+from rollcall.broker.authorizer import NOT_REQUESTED, Authorizer, Operation
 from rollcall.protocol.dialects import DIALECT_NAMES, KIP, RELEASED, dialect
 from rollcall.protocol.error_codes import Errors
-from tests.broker.handlers.asking import ask, node
+from tests.broker.handlers.calling import call_handler, node
 
 DESCRIBE_CLUSTER = 60
 EVERY_VERSION = [
@@ -15,69 +15,79 @@ WANTED = {"include_cluster_authorized_operations": True}
 
 
 @pytest.mark.parametrize(("name", "version"), EVERY_VERSION)
-def test_700_1_every_version_tells_cluster_controller_and_brokers(name: str, version: int) -> None:
-    answer = ask(DESCRIBE_CLUSTER, version, name)
-    assert (answer.error_code, answer.error_message) == (Errors.NONE, None)
-    assert (answer.cluster_id, answer.controller_id) == ("a-cluster", 1)
-    assert [(b.broker_id, b.host, b.port, b.rack) for b in answer.brokers] == [
+def test_700_1_every_version_has_cluster_controller_and_brokers(name: str, version: int) -> None:
+    response = call_handler(DESCRIBE_CLUSTER, version, name)
+    assert (response.error_code, response.error_message) == (Errors.NONE, None)
+    assert (response.cluster_id, response.controller_id) == ("a-cluster", 1)
+    assert [(b.broker_id, b.host, b.port, b.rack) for b in response.brokers] == [
         (1, "host1", 19092, "r1"),
         (2, "host2", 19092, None),
         (3, "host3", 19092, None),
     ]
-    assert not any(b.is_fenced for b in answer.brokers)
+    assert not any(b.is_fenced for b in response.brokers)
 
 
-def test_700_1_addresses_are_those_of_the_listener_that_was_asked() -> None:
-    answer = ask(DESCRIBE_CLUSTER, 1, KIP, listener="KIP")
-    assert {b.port for b in answer.brokers} == {19192}
+def test_700_1_describe_cluster_returns_the_addresses_of_the_listener() -> None:
+    response = call_handler(DESCRIBE_CLUSTER, 1, KIP, listener="KIP")
+    assert {b.port for b in response.brokers} == {19192}
 
 
 @pytest.mark.parametrize(("name", "version"), EVERY_VERSION)
-def test_700_2_operations_are_told_only_when_asked_for(name: str, version: int) -> None:
-    asked = ask(DESCRIBE_CLUSTER, version, name, WANTED)
-    plain = ask(DESCRIBE_CLUSTER, version, name)
-    assert asked.cluster_authorized_operations == 8096
-    assert plain.cluster_authorized_operations == NOT_ASKED
+def test_700_2_operations_are_returned_only_when_requested(name: str, version: int) -> None:
+    requested = call_handler(DESCRIBE_CLUSTER, version, name, WANTED)
+    plain = call_handler(DESCRIBE_CLUSTER, version, name)
+    assert requested.cluster_authorized_operations == 8096
+    assert plain.cluster_authorized_operations == NOT_REQUESTED
 
 
 def test_700_2_operations_are_those_of_the_principal_and_0_without_describe() -> None:
     rules = Authorizer(allow={"User:alice": frozenset({Operation.DESCRIBE, Operation.ALTER})})
-    alice = ask(DESCRIBE_CLUSTER, 0, RELEASED, WANTED, authorizer=rules)
-    nobody = ask(DESCRIBE_CLUSTER, 0, RELEASED, WANTED, authorizer=Authorizer())
+    alice = call_handler(DESCRIBE_CLUSTER, 0, RELEASED, WANTED, authorizer=rules)
+    without_describe = call_handler(DESCRIBE_CLUSTER, 0, RELEASED, WANTED, authorizer=Authorizer())
     assert alice.cluster_authorized_operations == 1 << 8 | 1 << 7
-    assert (nobody.cluster_authorized_operations, nobody.error_code) == (0, Errors.NONE)
+    assert (without_describe.cluster_authorized_operations, without_describe.error_code) == (
+        0,
+        Errors.NONE,
+    )
 
 
 @pytest.mark.parametrize(("name", "version"), EVERY_VERSION)
-def test_700_2_only_a_listener_that_demands_describe_refuses(name: str, version: int) -> None:
-    refused = ask(DESCRIBE_CLUSTER, version, name, authorizer=Authorizer(), require_describe=True)
+def test_700_2_only_a_listener_that_requires_describe_refuses_the_request(
+    name: str, version: int
+) -> None:
+    refused = call_handler(
+        DESCRIBE_CLUSTER, version, name, authorizer=Authorizer(), require_describe=True
+    )
     assert refused.error_code == Errors.CLUSTER_AUTHORIZATION_FAILED
     assert "DESCRIBE" in refused.error_message
     assert refused.brokers == ()
 
 
-def test_885_1_kip_1_tells_the_software_as_fields_and_kip_0_does_not() -> None:
-    one, zero = ask(DESCRIBE_CLUSTER, 1, KIP), ask(DESCRIBE_CLUSTER, 0, KIP)
+def test_885_1_software_is_in_the_fields_of_kip_1_and_not_in_kip_0() -> None:
+    one, zero = call_handler(DESCRIBE_CLUSTER, 1, KIP), call_handler(DESCRIBE_CLUSTER, 0, KIP)
     assert (one.broker_software_name, one.broker_software_version) == ("rollcall", "1.2.3")
     assert (zero.broker_software_name, zero.broker_software_version) == (None, None)
 
 
 @pytest.mark.parametrize("version", dialect(RELEASED).apis[DESCRIBE_CLUSTER].versions)
-def test_the_released_dialect_tells_the_software_as_tags_of_every_version(version: int) -> None:
-    answer = ask(DESCRIBE_CLUSTER, version, RELEASED)
-    assert (answer.broker_software_name, answer.broker_software_version) == ("rollcall", "1.2.3")
+def test_software_is_in_tagged_fields_of_every_released_version(version: int) -> None:
+    response = call_handler(DESCRIBE_CLUSTER, version, RELEASED)
+    assert (response.broker_software_name, response.broker_software_version) == (
+        "rollcall",
+        "1.2.3",
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "version"), [("", ""), ("Event Hubs é", None), (None, "v23.1\n"), (None, None)]
 )
-@pytest.mark.parametrize("spoken", [KIP, RELEASED])
-def test_885_3_any_string_or_nothing_is_told_as_it_is(
-    spoken: str, name: str | None, version: str | None
+@pytest.mark.parametrize("dialect_name", [KIP, RELEASED])
+def test_885_3_software_is_any_string_or_null(
+    dialect_name: str, name: str | None, version: str | None
 ) -> None:
-    facts = node(software_name=name, software_version=version)
-    answer = ask(DESCRIBE_CLUSTER, 1, spoken, facts=facts)
-    assert (answer.broker_software_name, answer.broker_software_version) == (name, version)
+    context = node(software_name=name, software_version=version)
+    response = call_handler(DESCRIBE_CLUSTER, 1, dialect_name, context=context)
+    assert (response.broker_software_name, response.broker_software_version) == (name, version)
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -90,9 +100,9 @@ def test_885_3_any_string_or_nothing_is_told_as_it_is(
         (3, Errors.UNSUPPORTED_ENDPOINT_TYPE),
     ],
 )
-def test_only_the_endpoint_type_of_brokers_is_answered(
+def test_endpoint_types_other_than_brokers_are_refused(
     version: int, endpoint_type: int, error: Errors
 ) -> None:
-    answer = ask(DESCRIBE_CLUSTER, version, RELEASED, {"endpoint_type": endpoint_type})
-    assert answer.error_code == error
-    assert (answer.error_message is None) == (error == Errors.NONE)
+    response = call_handler(DESCRIBE_CLUSTER, version, RELEASED, {"endpoint_type": endpoint_type})
+    assert response.error_code == error
+    assert (response.error_message is None) == (error == Errors.NONE)

@@ -1,4 +1,4 @@
-"""Answering is done on the loop of a node: nothing that anyone may ask may keep it from others."""
+"""The largest allowed requests do not block the event loop of a node for too long."""
 
 import time
 from collections.abc import Callable
@@ -8,16 +8,16 @@ from string import ascii_letters, digits
 import pytest
 
 from rollcall.broker.broker_lifecycle import HEARTBEAT_SECONDS
-from rollcall.broker.handlers import FOR_CLIENTS, HandlerRequest
+from rollcall.broker.handlers import CLIENT_HANDLERS, HandlerRequest
 from rollcall.broker.registrations import SESSION_SECONDS
 from rollcall.protocol.dialects import RELEASED, dialect
 from rollcall.server import ConnectionLimits
-from tests.broker.handlers.asking import node
+from tests.broker.handlers.calling import node
 
 PRODUCE, METADATA, FIND_COORDINATOR = 0, 3, 10
-LARGEST = ConnectionLimits().max_frame_bytes
-MAY_TAKE = (SESSION_SECONDS - HEARTBEAT_SECONDS) / 2
-"""Seconds of the processor: with as much again for the log the controller still hears the node."""
+MAX_BYTES = ConnectionLimits().max_frame_bytes
+MAX_CPU_SECONDS = (SESSION_SECONDS - HEARTBEAT_SECONDS) / 2
+"""With the same time again for the request log, the heartbeat still arrives in time."""
 
 
 def short_names(count: int) -> list[str]:
@@ -35,7 +35,7 @@ def produce_to(names: list[str]) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("key", "version", "bytes_each", "fields"),
+    ("key", "version", "bytes_per_item", "fields"),
     [
         (METADATA, 1, 2, lambda count: metadata_of([""] * count)),
         (METADATA, 9, 2, lambda count: metadata_of([""] * count)),
@@ -46,18 +46,18 @@ def produce_to(names: list[str]) -> dict[str, object]:
     ],
     ids=["no-names-1", "no-names-9", "names", "no-keys", "keys", "produce"],
 )
-def test_the_largest_request_leaves_time_for_heartbeats(
-    key: int, version: int, bytes_each: int, fields: Callable[[int], dict[str, object]]
+def test_largest_request_leaves_time_for_heartbeats(
+    key: int, version: int, bytes_per_item: int, fields: Callable[[int], dict[str, object]]
 ) -> None:
-    spoken = dialect(RELEASED)
-    api = spoken.apis[key]
-    reader = spoken.codec(api.request.name, version)
-    writer = spoken.codec(api.response.name, version)
-    body = reader.encode(reader.message_class(**fields((LARGEST - 100) // bytes_each)))
-    assert LARGEST * 0.9 < len(body) <= LARGEST
+    messages = dialect(RELEASED)
+    api = messages.apis[key]
+    reader = messages.codec(api.request.name, version)
+    writer = messages.codec(api.response.name, version)
+    body = reader.encode(reader.message_class(**fields((MAX_BYTES - 100) // bytes_per_item)))
+    assert MAX_BYTES * 0.9 < len(body) <= MAX_BYTES
     began = time.thread_time()
-    question = HandlerRequest(reader.decode(body), version, "PLAINTEXT")
-    answer = FOR_CLIENTS[key](question, node())
-    assert answer is not None
-    writer.encode(answer)
-    assert time.thread_time() - began < MAY_TAKE
+    request = HandlerRequest(reader.decode(body), version, "PLAINTEXT")
+    response = CLIENT_HANDLERS[key](request, node())
+    assert response is not None
+    writer.encode(response)
+    assert time.thread_time() - began < MAX_CPU_SECONDS

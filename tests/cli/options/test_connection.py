@@ -103,14 +103,14 @@ def test_properties_file_of_a_java_client_is_accepted(tmp_path: Path) -> None:
         ("bootstrap = 5", "bootstrap is 5"),
         ("bootstrap = ['a:1', 5]", "bootstrap is a list"),
         ("bootstrap = { a = 1 }", "bootstrap is a table"),
-        ("bootstrp = 'a:1'", "no setting bootstrp"),
+        ("bootstrp = 'a:1'", "the setting bootstrp is unknown"),
         ("client_id = 5", "client_id is 5"),
         ("release = 0.9", "release is 0.9"),
         ("sasl = 1", "sasl is 1"),
-        ("[sasl]\nuser = 'x'", r"no setting sasl\.user"),
+        ("[sasl]\nuser = 'x'", r"the setting sasl\.user is unknown"),
         ("[sasl]\nmechanism = 5", r"sasl\.mechanism is 5"),
         ("[sasl]\nmechanism = 'PLAIN'\nusername = 'a'", "needs a username and a password"),
-        ("[tls]\ncafile = 'x'", r"no setting tls\.cafile"),
+        ("[tls]\ncafile = 'x'", r"the setting tls\.cafile is unknown"),
         ("[tls]\nca = ['x']", r"tls\.ca is a list"),
         ("[tls]\ncheck_hostname = 'false'", r"tls\.check_hostname is 'false'"),
         ("timeout = 'long'", "timeout is 'long'"),
@@ -131,7 +131,7 @@ def test_error_in_a_file_names_the_setting(tmp_path: Path, text: str, message: s
 
 @pytest.mark.parametrize("where", ["[sasl]\npassword", "[tls]\nkey_password"])
 def test_secret_of_the_wrong_type_is_not_printed(tmp_path: Path, where: str) -> None:
-    with pytest.raises(ConfigError, match="password is no text") as raised:
+    with pytest.raises(ConfigError, match="password is not a string") as raised:
         load_settings("a:1", write(tmp_path, f"{where} = ['sesame']"), environ={})
     assert "sesame" not in f"{raised.value}{raised.value.hint}"
 

@@ -1,6 +1,6 @@
-"""BrokerRegistration (62): a node that has started tells the controller who and where it is.
+"""BrokerRegistration (62): registers a started node with its endpoints at the controller.
 
-Kafka's own request; the start time of KIP-536 rides along in a tagged field.
+This is Kafka's request, with the start time of KIP-536 in a tagged field.
 """
 
 from uuid import UUID
@@ -16,7 +16,7 @@ _Request = dialect(KIP).message_class("BrokerRegistrationRequest")
 _Response = dialect(KIP).message_class("BrokerRegistrationResponse")
 
 
-def write(broker: LiveBroker, cluster_id: str, incarnation: UUID) -> Message:
+def build_request(broker: LiveBroker, cluster_id: str, incarnation: UUID) -> Message:
     return _Request(
         broker_id=broker.id,
         cluster_id=cluster_id,
@@ -35,11 +35,11 @@ def write(broker: LiveBroker, cluster_id: str, incarnation: UUID) -> Message:
     )
 
 
-def answer(body: Message, roster: Registrations, now: float) -> Message:
+def handle(body: Message, registrations: Registrations, now: float) -> Message:
     endpoints = tuple(
         Endpoint(entry.name, entry.host, entry.port, entry.security_protocol)
         for entry in body.listeners
     )
     broker = LiveBroker(body.broker_id, endpoints, body.rack, body.start_time_ms)
-    error, epoch = roster.register(broker, body.cluster_id, body.incarnation_id, now)
+    error, epoch = registrations.register(broker, body.cluster_id, body.incarnation_id, now)
     return _Response(error_code=error, broker_epoch=epoch)

@@ -1,10 +1,10 @@
-"""Produce (0): there is no topic to write to.
+"""Produce (0): always an unknown topic, as the cluster has none.
 
-No client gets as far as that, as Metadata has told it so. It is answered because Java clients
-before 2.8 give up on a broker that does not list it, whatever they want from it.
+Clients do not get this far, as Metadata reports no topics. Java clients before 2.8 do not work with
+a broker that does not list this API.
 """
 
-from rollcall.broker.handlers.question import HandlerRequest, NodeContext
+from rollcall.broker.handlers.request import HandlerRequest, NodeContext
 from rollcall.protocol.dialects import RELEASED, dialect
 from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.messages import Message
@@ -17,12 +17,12 @@ _Topic: type[Message] = _Response.TopicProduceResponse
 _Partition: type[Message] = _Response.PartitionProduceResponse
 
 
-def answer(asked: HandlerRequest, _: NodeContext) -> Message | None:
-    if asked.body.acks == 0:
-        return None  # nobody waits for this answer
-    by_id = asked.version >= FIRST_WITH_TOPIC_IDS
+def handle(request: HandlerRequest, _: NodeContext) -> Message | None:
+    if request.body.acks == 0:
+        return None  # acks=0 has no response
+    by_id = request.version >= FIRST_WITH_TOPIC_IDS
     error = Errors.UNKNOWN_TOPIC_ID if by_id else Errors.UNKNOWN_TOPIC_OR_PARTITION
-    return _Response(responses=[_refused(topic, error) for topic in asked.body.topic_data])
+    return _Response(responses=[_refused(topic, error) for topic in request.body.topic_data])
 
 
 def _refused(topic: Message, error: Errors) -> Message:

@@ -16,7 +16,7 @@ from rollcall.text import safe_text
 if TYPE_CHECKING:
     from rollcall.broker import ClusterSupervisor, NodeDescription
 
-_COLOURS = {"up": "green", "starting": "yellow", "down": "red", "ended": "dim"}
+_COLOURS = {"up": "green", "starting": "yellow", "down": "red", "stopped": "dim"}
 
 
 class PlainLines:
@@ -33,10 +33,10 @@ class PlainLines:
         is_first = node.id not in self._states
         self._states[node.id] = node.state
         if node.state == "down":
-            self._print(f"node {node.id}: down ({node.ended})")
+            self._print(f"node {node.id}: down ({node.last_exit})")
         elif node.state == "up" and (node.starts > 1 or not self._only_failures):
             self._print(f"node {node.id}: up, pid {node.pid}, {_addresses(node)}, {node.http}")
-        elif node.state == "ended" and not self._only_failures:
+        elif node.state == "stopped" and not self._only_failures:
             self._print(f"node {node.id}: stopped")
         elif is_first and not self._only_failures:
             self._print(f"node {node.id}: starting")
@@ -71,12 +71,12 @@ class LiveTable:
 
     def changed(self, node: NodeDescription) -> None:
         self._nodes[node.id] = node
-        if all(node.state == "ended" for node in self._nodes.values()):
+        if all(node.state == "stopped" for node in self._nodes.values()):
             self._summary = "cluster stopped"
         self._draw()
 
     def ready(self, cluster: ClusterSupervisor) -> None:
-        self._summary = f"{_summary(cluster)}\nlogs: {cluster.folder}; press Ctrl-C to stop"
+        self._summary = f"{_summary(cluster)}\nlogs: {cluster.directory}; press Ctrl-C to stop"
         self._draw()
 
     def _draw(self) -> None:
@@ -100,7 +100,9 @@ class LiveTable:
         state = f"{node.state}, start {node.starts}" if node.starts > 1 else str(node.state)
         return [
             f"{node.id} ({node.rack})" if node.rack else node.id,
-            Text(f"down: {node.ended}" if node.state == "down" else state, _COLOURS[node.state]),
+            Text(
+                f"down: {node.last_exit}" if node.state == "down" else state, _COLOURS[node.state]
+            ),
             node.pid or "",
             f"{len(node.view)} of {total}",
             *node.listeners.values(),

@@ -40,7 +40,7 @@ from rollcall.cli.options.common import MAX_SECONDS, MIN_SECONDS, seconds_option
 from rollcall.errors import ConfigError
 
 if TYPE_CHECKING:
-    from rollcall.broker.document import Section
+    from rollcall.broker.config import ConfigSection
     from rollcall.client import Address, ClientConfig
 
 SASL_PASSWORD = "ROLLCALL_SASL_PASSWORD"  # noqa: S105 - the name of a variable
@@ -146,10 +146,10 @@ def _from_properties(
 
 
 def _from_toml(text: str, path: Path, environ: Mapping[str, str]) -> tuple[Any, ClientConfig]:
-    from rollcall.broker.document import Section
+    from rollcall.broker.config import ConfigSection
 
     try:
-        return _from_document(Section(tomllib.loads(text)), path.parent, environ)
+        return _from_document(ConfigSection(tomllib.loads(text)), path.parent, environ)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(
             f"{path} is not valid TOML: {error}", hint="write settings as key = value"
@@ -159,14 +159,14 @@ def _from_toml(text: str, path: Path, environ: Mapping[str, str]) -> tuple[Any, 
 
 
 def _from_document(
-    top: Section, directory: Path, environ: Mapping[str, str]
+    top: ConfigSection, directory: Path, environ: Mapping[str, str]
 ) -> tuple[Any, ClientConfig]:
     from rollcall.client import ClientConfig, SaslConfig, TlsConfig
 
     bootstrap, timeout = top.text_or_texts("bootstrap"), top.seconds("timeout")
     values = {"client_id": top.text("client_id", "rollcall"), "release": top.text("release")}
     with top.section("avoid") as section:
-        values["avoid"] = {name: frozenset(section.numbers(name)) for name in section.sections()}
+        values["avoid"] = {name: frozenset(section.numbers(name)) for name in section.names()}
     sasl, tls = _sasl(top, environ), _tls(top, directory, environ)
     top.close()
     config = ClientConfig(
@@ -183,7 +183,7 @@ def _from_document(
     return bootstrap, _with_timeout(config, timeout)
 
 
-def _sasl(top: Section, environ: Mapping[str, str]) -> dict[str, Any] | None:
+def _sasl(top: ConfigSection, environ: Mapping[str, str]) -> dict[str, Any] | None:
     if not top.has("sasl"):
         return None
     with top.section("sasl") as section:
@@ -195,7 +195,7 @@ def _sasl(top: Section, environ: Mapping[str, str]) -> dict[str, Any] | None:
         }
 
 
-def _tls(top: Section, directory: Path, environ: Mapping[str, str]) -> dict[str, Any] | None:
+def _tls(top: ConfigSection, directory: Path, environ: Mapping[str, str]) -> dict[str, Any] | None:
     if not top.has("tls"):
         return None
     with top.section("tls") as section:

@@ -1,8 +1,4 @@
-"""A document of settings: every value has its type, every key a meaning, every error a path.
-
-A `Section` is a table of the document. Values are taken out of it one by one; what nobody took when
-it is closed is a key that means nothing, which is told with the nearest one that does.
-"""
+"""Typed access to a TOML table: unknown keys are errors, errors show the path of the key."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,11 +11,11 @@ from rollcall.errors import ConfigError
 E = TypeVar("E", bound=StrEnum)
 T = TypeVar("T")
 
-_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+_TYPE_NAMES = {str: "a string", int: "an integer", float: "a number", bool: "true or false"}
 
 
-class Section:
-    """One table of the document, and the path that leads to it."""
+class ConfigSection:
+    """One table of the document; `close` rejects the keys that were not read."""
 
     def __init__(self, values: Mapping[str, Any], path: str = "") -> None:
         self.path = path
@@ -27,6 +23,7 @@ class Section:
         self._known: set[str] = set()
 
     def where(self, key: str) -> str:
+        """Dotted path of a key, for error messages."""
         return f"{self.path}.{key}" if self.path else key
 
     def has(self, key: str) -> bool:
@@ -45,12 +42,12 @@ class Section:
     def flag(self, key: str, default: bool) -> bool:
         return bool(self._take(key, bool, default))
 
-    def text_or_nothing(self, key: str, default: str | None) -> str | None:
-        """TOML has no null: `false` stands for it."""
+    def text_or_null(self, key: str, default: str | None) -> str | None:
+        """A string, or None for `false`, as TOML has no null."""
         if self._values.get(key) is False:
             self.has(key)
             return None
-        value: str | None = self._take(key, str, default, or_else=" or false for nothing")
+        value: str | None = self._take(key, str, default, suffix=", or false for null")
         return value
 
     def choice(self, key: str, choices: type[E], default: E) -> E:
@@ -61,53 +58,53 @@ class Section:
             raise self._wrong(key, value, f"one of {', '.join(choices)}") from None
 
     def secret(self, key: str) -> str | None:
-        """A text that no error shows; a number whose quotes were forgotten is its digits."""
+        """A string that errors do not show. An integer is accepted: quotes are often forgotten."""
         if not self.has(key):
             return None
         value = self._values[key]
         if type(value) not in (str, int):
-            raise ConfigError(f"{self.where(key)} is no text", hint="write it in quotes")
+            raise ConfigError(f"{self.where(key)} is not a string", hint="write it in quotes")
         return str(value)
 
     def texts(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
-        return self._list(key, str, default, "a list of texts")
+        return self._list(key, str, default, "a list of strings")
 
     def numbers(self, key: str, default: tuple[int, ...] = ()) -> tuple[int, ...]:
-        return self._list(key, int, default, "a list of whole numbers")
+        return self._list(key, int, default, "a list of integers")
 
     def text_or_texts(self, key: str) -> str | tuple[str, ...]:
-        """A list, or one text instead of it."""
         if isinstance(self._values.get(key), str):
             return str(self.text(key))
-        return self._list(key, str, (), "text, or a list of texts")
+        return self._list(key, str, (), "a string, or a list of strings")
 
     @contextmanager
-    def section(self, key: str) -> Iterator["Section"]:
-        """A table inside this one, an empty one if it is not there; closed at the end."""
+    def section(self, key: str) -> Iterator["ConfigSection"]:
+        """The table inside this one, empty if it is missing; closed at the end of the block."""
         self._known.add(key)
         value = self._values.get(key, {})
         if not isinstance(value, dict):
             raise self._wrong(key, value, f"a table, [{self.where(key)}]")
-        inner = Section(value, self.where(key))
+        inner = ConfigSection(value, self.where(key))
         yield inner
         inner.close()
 
-    def sections(self) -> list[str]:
-        """The keys of all tables inside this one, when their names are free to choose."""
+    def names(self) -> list[str]:
+        """All keys, for tables whose keys are names that the user chooses."""
         return list(self._values)
 
     def close(self) -> None:
-        """Refuse the keys that nobody asked for."""
         for key in self._values.keys() - self._known:
-            near = get_close_matches(key, self._known, n=1)
+            similar = get_close_matches(key, self._known, n=1)
             known = ", ".join(sorted(self._known))
             raise ConfigError(
-                f"there is no setting {self.where(key)}",
-                hint=f"did you mean {self.where(near[0])}?" if near else f"known here are {known}",
+                f"the setting {self.where(key)} is unknown",
+                hint=f"did you mean {self.where(similar[0])}?"
+                if similar
+                else f"use one of {known}",
             )
 
     def make(self, build: Callable[..., Any], **values: Any) -> Any:
-        """Build a checked value; what it objects to is told with the path of this section."""
+        """Construct a validated value; errors get the path of this section."""
         try:
             return build(**values)
         except ConfigError as error:
@@ -115,14 +112,14 @@ class Section:
                 raise
             raise ConfigError(f"[{self.path}] {error.message}", hint=error.hint) from None
 
-    def _take(self, key: str, kind: type, default: Any, or_else: str = "") -> Any:
+    def _take(self, key: str, kind: type, default: Any, suffix: str = "") -> Any:
         if not self.has(key):
             return default
         value = self._values[key]
         if kind is float and type(value) is int:
             value = float(value)
         if type(value) is not kind:
-            raise self._wrong(key, value, _NAMES[kind] + or_else)
+            raise self._wrong(key, value, _TYPE_NAMES[kind] + suffix)
         return value
 
     def _list(self, key: str, kind: type[T], default: tuple[T, ...], wanted: str) -> tuple[T, ...]:
@@ -134,11 +131,6 @@ class Section:
         return tuple(value)
 
     def _wrong(self, key: str, value: object, wanted: str) -> ConfigError:
-        shown = repr(value) if isinstance(value, str | int | float) else f"a {_kind(value)}"
-        return ConfigError(f"{self.where(key)} is {shown}", hint=f"it has to be {wanted}")
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, dict):
-        return "table"
-    return type(value).__name__
+        kind = "table" if isinstance(value, dict) else type(value).__name__
+        shown = repr(value) if isinstance(value, str | int | float) else f"a {kind}"
+        return ConfigError(f"{self.where(key)} is {shown}", hint=f"it must be {wanted}")

@@ -1,9 +1,9 @@
-"""A node of three, and a way to ask it: every answer is written and read in its version."""
+"""Calls handlers of a node in a cluster of three, with requests and responses encoded."""
 
 from collections.abc import Mapping
 
-from rollcall.broker.authorizer import EVERYBODY, Authorizer
-from rollcall.broker.handlers import FOR_CLIENTS, HandlerRequest, NodeContext
+from rollcall.broker.authorizer import ALLOW_ALL, Authorizer
+from rollcall.broker.handlers import CLIENT_HANDLERS, HandlerRequest, NodeContext
 from rollcall.broker.metadata_cache import ClusterView, Endpoint, LiveBroker, MetadataCache
 from rollcall.protocol.dialects import dialect
 from rollcall.protocol.messages import Message
@@ -29,7 +29,7 @@ def three_brokers() -> ClusterView:
 
 
 def node(**changes: object) -> NodeContext:
-    facts: dict[str, object] = {
+    settings: dict[str, object] = {
         "node_id": 2,
         "cluster_id": "a-cluster",
         "start_time_ms": START_TIMES[2],
@@ -37,34 +37,34 @@ def node(**changes: object) -> NodeContext:
         "software_version": "1.2.3",
         "cache": MetadataCache(three_brokers()),
     }
-    return NodeContext(**{**facts, **changes})  # type: ignore[arg-type]
+    return NodeContext(**{**settings, **changes})  # type: ignore[arg-type]
 
 
-def ask(
+def call_handler(
     key: int,
     version: int,
     dialect_name: str,
     fields: Mapping[str, object] | None = None,
     *,
     listener: str = "PLAINTEXT",
-    facts: NodeContext | None = None,
-    authorizer: Authorizer = EVERYBODY,
+    context: NodeContext | None = None,
+    authorizer: Authorizer = ALLOW_ALL,
     require_describe: bool = False,
 ) -> Message:
-    """The answer as a client reads it, and what was asked as the node reads it."""
-    spoken = dialect(dialect_name)
-    api = spoken.apis[key]
-    codec = spoken.codec(api.request.name, version)
-    request = codec.decode(codec.encode(codec.message_class(**(fields or {}))))
-    question = HandlerRequest(
-        request,
+    """Response of a handler; request and response are encoded and decoded in their version."""
+    messages = dialect(dialect_name)
+    api = messages.apis[key]
+    codec = messages.codec(api.request.name, version)
+    body = codec.decode(codec.encode(codec.message_class(**(fields or {}))))
+    request = HandlerRequest(
+        body,
         version,
         listener,
         principal="User:alice",
         authorizer=authorizer,
         require_describe=require_describe,
     )
-    answer = FOR_CLIENTS[key](question, facts or node())
-    assert answer is not None
-    codec = spoken.codec(api.response.name, version)
-    return codec.decode(codec.encode(answer))
+    response = CLIENT_HANDLERS[key](request, context or node())
+    assert response is not None
+    codec = messages.codec(api.response.name, version)
+    return codec.decode(codec.encode(response))

@@ -1,4 +1,4 @@
-"""The whole cluster over the wire: what every node answers, on both listeners."""
+"""A running cluster over the wire: responses of every node on both default listeners."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,54 +6,54 @@ from pathlib import Path
 import pytest
 
 from rollcall import __version__
-from rollcall.broker.handlers import FOR_CLIENTS
+from rollcall.broker.handlers import CLIENT_HANDLERS
 from rollcall.client import Address, AdminClient, ConnectionLostError
 from rollcall.protocol.dialects import KIP, RELEASED, dialect
 from rollcall.protocol.error_codes import Errors
-from tests.broker.running import RunningCluster, ask, connect_client
+from tests.broker.running import RunningCluster, connect_client, send_request
 
 PRODUCE, METADATA, UPDATE_METADATA, API_VERSIONS = 0, 3, 6, 18
 DESCRIBE_CLUSTER, REGISTRATION, HEARTBEAT = 60, 62, 63
 DIALECTS = {"PLAINTEXT": RELEASED, "KIP": KIP}
-ANSWERED = [
+LISTED = [
     (listener, key, version)
     for listener, name in DIALECTS.items()
-    for key in (*FOR_CLIENTS, API_VERSIONS)
+    for key in (*CLIENT_HANDLERS, API_VERSIONS)
     for version in dialect(name).apis[key].versions
 ]
 
 
-def named(values: Sequence[object]) -> str:
+def joined(values: Sequence[object]) -> str:
     return "-".join(map(str, values))
 
 
-@pytest.mark.parametrize("case", ANSWERED, ids=named)
-async def test_35_2_every_version_that_is_listed_gets_a_valid_answer(
+@pytest.mark.parametrize("case", LISTED, ids=joined)
+async def test_35_2_every_listed_version_gets_a_valid_response(
     cluster: RunningCluster, case: tuple[str, int, int]
 ) -> None:
     listener, key, version = case
     named = {"client_software_name": "tester", "client_software_version": "1"}
     fields = {PRODUCE: {"acks": 1}, API_VERSIONS: named}.get(key, {})
-    answer = await ask(cluster.address(2, listener), key, version, **fields)
-    assert getattr(answer, "error_code", 0) in (0, Errors.COORDINATOR_NOT_AVAILABLE)
+    response = await send_request(cluster.address(2, listener), key, version, **fields)
+    assert getattr(response, "error_code", 0) in (0, Errors.COORDINATOR_NOT_AVAILABLE)
 
 
 @pytest.mark.parametrize("listener", DIALECTS)
-async def test_35_1_what_is_listed_is_what_was_walked_above(
+async def test_35_1_api_versions_lists_the_registered_handlers(
     cluster: RunningCluster, listener: str
 ) -> None:
-    answer = await ask(cluster.address(3, listener), API_VERSIONS, 0)
+    response = await send_request(cluster.address(3, listener), API_VERSIONS, 0)
     listed = {
         (listener, row.api_key, version)
-        for row in answer.api_keys
+        for row in response.api_keys
         for version in range(row.min_version, row.max_version + 1)
     }
-    assert listed == {case for case in ANSWERED if case[0] == listener}
+    assert listed == {case for case in LISTED if case[0] == listener}
 
 
 @pytest.mark.parametrize("listener", DIALECTS)
 @pytest.mark.parametrize("key", [UPDATE_METADATA, REGISTRATION, HEARTBEAT])
-async def test_what_the_cluster_says_to_itself_is_refused_from_clients(
+async def test_requests_within_the_cluster_are_refused_on_client_listeners(
     cluster: RunningCluster, listener: str, key: int
 ) -> None:
     connection = await connect_client(cluster.address(1, listener))
@@ -63,91 +63,95 @@ async def test_what_the_cluster_says_to_itself_is_refused_from_clients(
             await connection.request(key, 0)
     finally:
         await connection.close()
-    assert len((await ask(cluster.address(1), METADATA)).brokers) == 3
+    assert len((await send_request(cluster.address(1), METADATA)).brokers) == 3
 
 
 @pytest.mark.parametrize(("listener", "version"), [("PLAINTEXT", 3), ("KIP", 3)])
-async def test_the_dialect_is_told_in_api_versions_3(
+async def test_dialect_is_reported_in_api_versions_3(
     cluster: RunningCluster, listener: str, version: int
 ) -> None:
     named = {"client_software_name": "tester", "client_software_version": "1"}
-    answer = await ask(cluster.address(1, listener), API_VERSIONS, version, **named)
-    assert answer.dialect == ("kip" if listener == "KIP" else None)
+    response = await send_request(cluster.address(1, listener), API_VERSIONS, version, **named)
+    assert response.dialect == ("kip" if listener == "KIP" else None)
 
 
 @pytest.mark.parametrize("listener", DIALECTS)
 @pytest.mark.parametrize("broker_id", [1, 2, 3])
-async def test_700_1_every_node_tells_all_nodes_at_the_addresses_of_that_listener(
+async def test_700_1_every_node_returns_all_nodes_with_the_addresses_of_the_listener(
     cluster: RunningCluster, listener: str, broker_id: int
 ) -> None:
     expected = {b["id"]: Address.parse(b["listeners"][listener]) for b in cluster.brokers}
-    metadata = await ask(cluster.address(broker_id, listener), METADATA)
-    described = await ask(cluster.address(broker_id, listener), DESCRIBE_CLUSTER)
+    metadata = await send_request(cluster.address(broker_id, listener), METADATA)
+    described = await send_request(cluster.address(broker_id, listener), DESCRIBE_CLUSTER)
     assert {b.node_id: Address(b.host, b.port) for b in metadata.brokers} == expected
     assert {b.broker_id: Address(b.host, b.port) for b in described.brokers} == expected
-    for answer in (metadata, described):
-        assert answer.cluster_id == cluster.description["cluster_id"]
-        assert answer.controller_id == cluster.description["controller_id"] == 1
+    for response in (metadata, described):
+        assert response.cluster_id == cluster.description["cluster_id"]
+        assert response.controller_id == cluster.description["controller_id"] == 1
 
 
 @pytest.mark.parametrize("listener", DIALECTS)
 @pytest.mark.parametrize("version", [8, 9, 10])
-async def test_700_2_metadata_8_to_10_tells_the_operations_of_the_cluster(
+async def test_700_2_metadata_8_to_10_returns_cluster_operations(
     cluster: RunningCluster, listener: str, version: int
 ) -> None:
     wanted = {"include_cluster_authorized_operations": True}
-    answer = await ask(cluster.address(1, listener), METADATA, version, **wanted)
-    assert answer.cluster_authorized_operations == 8096
+    response = await send_request(cluster.address(1, listener), METADATA, version, **wanted)
+    assert response.cluster_authorized_operations == 8096
 
 
 @pytest.mark.parametrize("listener", DIALECTS)
-async def test_700_2_describe_cluster_tells_operations_when_asked(
+async def test_700_2_describe_cluster_returns_operations_when_requested(
     cluster: RunningCluster, listener: str
 ) -> None:
     address = cluster.address(1, listener)
-    plain = await ask(address, DESCRIBE_CLUSTER)
-    asked = await ask(address, DESCRIBE_CLUSTER, include_cluster_authorized_operations=True)
+    plain = await send_request(address, DESCRIBE_CLUSTER)
+    requested = await send_request(
+        address, DESCRIBE_CLUSTER, include_cluster_authorized_operations=True
+    )
     assert plain.cluster_authorized_operations == -2147483648
-    assert asked.cluster_authorized_operations == 8096
+    assert requested.cluster_authorized_operations == 8096
 
 
-async def test_885_1_describe_cluster_1_of_kip_tells_name_and_version_in_its_fields(
+async def test_885_1_describe_cluster_1_of_kip_has_software_name_and_version(
     cluster: RunningCluster,
 ) -> None:
-    answer = await ask(cluster.address(2, "KIP"), DESCRIBE_CLUSTER, 1)
-    assert (answer.broker_software_name, answer.broker_software_version) == (
+    response = await send_request(cluster.address(2, "KIP"), DESCRIBE_CLUSTER, 1)
+    assert (response.broker_software_name, response.broker_software_version) == (
         "rollcall",
         __version__,
     )
 
 
 @pytest.mark.parametrize("version", [0, 1, 2])
-async def test_the_released_dialect_tells_name_and_version_as_tags(
+async def test_released_dialect_has_software_name_and_version_in_tagged_fields(
     cluster: RunningCluster, version: int
 ) -> None:
-    answer = await ask(cluster.address(2), DESCRIBE_CLUSTER, version)
-    assert (answer.broker_software_name, answer.broker_software_version) == (
+    response = await send_request(cluster.address(2), DESCRIBE_CLUSTER, version)
+    assert (response.broker_software_name, response.broker_software_version) == (
         "rollcall",
         __version__,
     )
 
 
 @pytest.mark.parametrize("listener", DIALECTS)
-async def test_536_2_every_node_tells_the_same_start_times(
+async def test_536_2_every_node_reports_the_same_start_times(
     cluster: RunningCluster, listener: str
 ) -> None:
     version = 10 if listener == "KIP" else 13
-    told = [
-        {b.node_id: b.start_time_ms for b in answer.brokers}
+    start_times = [
+        {b.node_id: b.start_time_ms for b in response.brokers}
         for broker_id in (1, 2, 3)
-        for answer in [await ask(cluster.address(broker_id, listener), METADATA, version)]
+        for response in [
+            await send_request(cluster.address(broker_id, listener), METADATA, version)
+        ]
     ]
-    assert told[0] == told[1] == told[2]
-    assert all(started > 1_600_000_000_000 for started in told[0].values())
+    assert start_times[0] == start_times[1] == start_times[2]
+    assert all(started > 1_600_000_000_000 for started in start_times[0].values())
 
 
 @pytest.mark.parametrize("broker_id", [1, 2, 3])
-async def test_our_own_client_sees_the_same_through_either_dialect(
+async def test_admin_client_returns_the_same_nodes_in_both_dialects(
     cluster: RunningCluster, broker_id: int
 ) -> None:
     seen = []
@@ -159,7 +163,7 @@ async def test_our_own_client_sees_the_same_through_either_dialect(
     assert len(seen[0]) == 3
 
 
-def test_the_line_of_json_holds_what_a_script_needs(cluster: RunningCluster) -> None:
+def test_cluster_start_json_describes_every_broker(cluster: RunningCluster) -> None:
     assert cluster.description.keys() == {"cluster_id", "controller_id", "brokers"}
     for broker in cluster.brokers:
         assert list(broker) == ["id", "pid", "rack", "listeners", "http", "request_log"]

@@ -1,29 +1,29 @@
-"""What every answer is made from: the question, and what the node knows of itself."""
+"""Input of every handler: the request with its connection, and the state of the node."""
 
 from dataclasses import dataclass, field
 
-from rollcall.broker.authorizer import EVERYBODY, Authorizer
+from rollcall.broker.authorizer import ALLOW_ALL, Authorizer
 from rollcall.broker.metadata_cache import NO_EPOCH, MetadataCache
 from rollcall.protocol.messages import Message
-from rollcall.server import ANONYMOUS
+from rollcall.server.registry import ANONYMOUS
 
 
 @dataclass(frozen=True, slots=True)
 class HandlerRequest:
-    """A request, who asks it, and on which listener."""
+    """A decoded request with its listener, principal and authorizer."""
 
     body: Message
     version: int
     listener: str
     principal: str = ANONYMOUS
-    authorizer: Authorizer = EVERYBODY
+    authorizer: Authorizer = ALLOW_ALL
     require_describe: bool = False
-    """Whether DescribeCluster is refused to a principal without DESCRIBE; Kafka never does."""
+    """Whether DescribeCluster requires DESCRIBE on the cluster (Kafka does not)."""
 
 
 @dataclass(kw_only=True)
 class NodeContext:
-    """Who answers. The start time is taken once, when the node starts (536.1)."""
+    """State of the node that responds. The start time is set once, at the start (536.1)."""
 
     node_id: int
     cluster_id: str
@@ -32,4 +32,4 @@ class NodeContext:
     software_version: str | None = None
     cache: MetadataCache = field(default_factory=MetadataCache)
     broker_epoch: int = NO_EPOCH
-    """The number of its registration; it changes when the controller has forgotten it."""
+    """Epoch of the current registration with the controller."""

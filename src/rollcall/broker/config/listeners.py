@@ -1,34 +1,33 @@
-"""The listeners of a document: the two that every cluster has, and those it adds."""
+"""Reads the [listeners] table: the two listeners of every cluster, and additional ones."""
 
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from rollcall.broker.config import DEFAULT_LISTENERS, ListenerSettings
-from rollcall.broker.document import Section
+from rollcall.broker.config.cluster import DEFAULT_LISTENERS, ListenerSettings
+from rollcall.broker.config.section import ConfigSection
 from rollcall.errors import ConfigError
 from rollcall.protocol.dialects import RELEASED
 from rollcall.protocol.sasl import MECHANISMS
 from rollcall.server import ClientAuth, OnUnsupported, SecurityProtocol, TlsConfig
 
 
-def read_listeners(section: Section, folder: Path) -> tuple[ListenerSettings, ...]:
-    """The two that every cluster has, changed where the document says so, then its own."""
-    plans = {plan.name: plan for plan in DEFAULT_LISTENERS}
-    for name in section.sections():
+def read_listeners(section: ConfigSection, directory: Path) -> tuple[ListenerSettings, ...]:
+    listeners = {listener.name: listener for listener in DEFAULT_LISTENERS}
+    for name in section.names():
         with section.section(name) as table:
-            plans[name] = _listener(table, plans.get(name), name, folder)
-    return tuple(plans.values())
+            listeners[name] = _listener(table, listeners.get(name), name, directory)
+    return tuple(listeners.values())
 
 
 def _listener(
-    table: Section, default: ListenerSettings | None, name: str, folder: Path
+    table: ConfigSection, default: ListenerSettings | None, name: str, directory: Path
 ) -> ListenerSettings:
     base: ListenerSettings = default or _new_listener(table, name)
     changed: ListenerSettings = table.make(
         partial(replace, base),
         port=table.number("port"),
-        tls=_tls(table, base.security_protocol, folder),
+        tls=_tls(table, base.security_protocol, directory),
         mechanisms=_mechanisms(table, base.security_protocol),
         on_unsupported=table.choice("on_unsupported", OnUnsupported, base.on_unsupported),
         authorize=table.flag("authorize", default=base.authorize),
@@ -37,17 +36,17 @@ def _listener(
     return changed
 
 
-def _new_listener(table: Section, name: str) -> ListenerSettings:
-    """What only a listener of one's own can choose."""
+def _new_listener(table: ConfigSection, name: str) -> ListenerSettings:
+    """Protocol and dialect can be chosen for additional listeners only."""
     protocol = table.choice("security_protocol", SecurityProtocol, SecurityProtocol.PLAINTEXT)
     dialect = table.text("dialect", RELEASED)
-    plan: ListenerSettings = table.make(
+    listener: ListenerSettings = table.make(
         ListenerSettings, name=name, security_protocol=protocol, dialect=dialect
     )
-    return plan
+    return listener
 
 
-def _mechanisms(table: Section, protocol: SecurityProtocol) -> tuple[str, ...]:
+def _mechanisms(table: ConfigSection, protocol: SecurityProtocol) -> tuple[str, ...]:
     _only_where(table, "mechanisms", protocol, protocol.sasl)
     mechanisms = table.texts("mechanisms", tuple(MECHANISMS))
     unknown = [name for name in mechanisms if name not in MECHANISMS]
@@ -59,7 +58,7 @@ def _mechanisms(table: Section, protocol: SecurityProtocol) -> tuple[str, ...]:
     return mechanisms
 
 
-def _tls(table: Section, protocol: SecurityProtocol, folder: Path) -> TlsConfig | None:
+def _tls(table: ConfigSection, protocol: SecurityProtocol, directory: Path) -> TlsConfig | None:
     _only_where(table, "tls", protocol, protocol.tls)
     if not protocol.tls:
         return None
@@ -67,23 +66,23 @@ def _tls(table: Section, protocol: SecurityProtocol, folder: Path) -> TlsConfig 
         for needed in ("certificate", "key"):
             if not section.has(needed):
                 raise ConfigError(
-                    f"there is no {section.where(needed)}",
-                    hint=f"a {protocol} listener needs the path of a PEM file there",
+                    f"{section.where(needed)} is missing",
+                    hint=f"set it to the path of a PEM file: {protocol} needs it",
                 )
         authorities = section.text("authorities")
         tls: TlsConfig = section.make(
             TlsConfig,
-            certificate=folder / section.text("certificate"),
-            key=folder / section.text("key"),
-            authorities=folder / authorities if authorities else None,
+            certificate=directory / section.text("certificate"),
+            key=directory / section.text("key"),
+            authorities=directory / authorities if authorities else None,
             client_auth=section.choice("client_auth", ClientAuth, ClientAuth.NONE),
         )
     return tls
 
 
-def _only_where(table: Section, key: str, protocol: SecurityProtocol, fits: bool) -> None:
+def _only_where(table: ConfigSection, key: str, protocol: SecurityProtocol, fits: bool) -> None:
     if table.has(key) and not fits:
         raise ConfigError(
             f"{table.where(key)} is set, but the listener is {protocol}",
-            hint=f"drop it, or set {table.where('security_protocol')} to one that uses it",
+            hint=f"remove it, or set {table.where('security_protocol')} to a protocol that uses it",
         )
