@@ -135,8 +135,8 @@ async def test_35_10_brokers_before_0_10_are_asked_with_metadata_0(
     assert row.node.address == cluster.bootstrap[0]
     assert row.versions is not None
     assert row.versions.outcome is outcome
-    assert row.identity.guess is not None
-    assert set(row.identity.guess.lines) == lines
+    assert row.identity.inference is not None
+    assert set(row.identity.inference.lines) == lines
 
 
 async def test_35_10_release_from_the_settings_is_used(kafka_0_9: Cluster) -> None:
