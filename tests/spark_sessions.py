@@ -1,4 +1,4 @@
-"""Fixtures: one Spark session shared by all tests that need one, as starting one is slow."""
+"""Fixtures: one Spark session for all tests, because starting one takes seconds."""
 
 from collections.abc import Iterator
 
@@ -9,14 +9,14 @@ from rollcall.pipeline.spark.config import SMALL_JOB, SMALL_JOB_JVM, SessionConf
 from rollcall.pipeline.spark.session import open_session
 from tests.pipeline.running import spark_settings
 
-SECONDS = 600
-"""A test may be the one for which Spark is started, on a machine that is busy."""
+TIMEOUT_SECONDS = 600
+"""The first test includes the start of Spark, on a machine that may be busy."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "one_session" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.timeout(SECONDS), append=True)
+            item.add_marker(pytest.mark.timeout(TIMEOUT_SECONDS), append=True)
 
 
 @pytest.fixture(scope="session")
@@ -28,12 +28,12 @@ def one_session() -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="module")
 def spark(one_session: SparkSession) -> Iterator[SparkSession]:
-    """As commands run small jobs: interpreted, which spares Java to compile each plan."""
+    """With the settings of small jobs: interpreted, so that no plan is compiled."""
     with spark_settings(one_session, SMALL_JOB):
         yield one_session
 
 
 @pytest.fixture(scope="module")
 def compiling_spark(one_session: SparkSession) -> SparkSession:
-    """As commands run all other jobs."""
+    """With the settings of all other jobs: compiled."""
     return one_session

@@ -21,10 +21,10 @@ from tests.pipeline.running import lines, put, read, spark_settings
 MB, GB = 1 << 20, 1 << 30
 
 
-def test_reasons_are_sorted_by_frequency_with_their_first_line(spark: SparkSession) -> None:
+def test_reasons_are_sorted_by_frequency_with_their_first_line(one_session: SparkSession) -> None:
     rows = [("b", 7, "odd", "x"), ("a", 9, "odd", "y"), ("a", 2, "half", "z"), ("a", 12, "odd", "")]
     columns = "file STRING, line BIGINT, reason STRING, piece STRING"
-    examples, reasons = summarise(spark.createDataFrame(rows, columns))
+    examples, reasons = summarise(one_session.createDataFrame(rows, columns))
     assert reasons == {"odd": 3, "half": 1}
     assert examples == (RejectExample("odd", "a", 9, "y"), RejectExample("half", "a", 2, "z"))
 

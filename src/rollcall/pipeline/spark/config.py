@@ -113,7 +113,8 @@ class SessionConfig:
             settings["spark.jars.packages"] = ",".join(self.packages)
         settings |= self.conf
         user_options = settings.get("spark.driver.extraJavaOptions", "")
-        options = [_temporary_files(), self.archive.flags if self.archive is not None else ""]
+        archive = self.archive
+        options = [_temporary_files(), archive.flags if archive is not None else ""]
         options += [self._jvm_options(user_options), user_options]
         settings["spark.driver.extraJavaOptions"] = " ".join(filter(None, options))
         return settings
