@@ -1,4 +1,4 @@
-"""A real browser without a window, asked over a pipe: what a page looks like to who opens it."""
+"""Headless chromium, controlled with the DevTools protocol over a pipe."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from typing import Any
 
 import pytest
 
-PATIENCE = 40.0
+TIMEOUT_S = 60.0
 
 
 def find_chromium() -> str:
     for name in ("chromium", "chromium-browser", "google-chrome"):
         if path := shutil.which(name):
             return path
-    pytest.skip("there is no chromium to open the page with (Debian: apt-get install chromium)")
+    pytest.skip("chromium is not installed (Debian: apt-get install chromium)")
 
 
 @dataclass
 class Browser:
-    """Messages are JSON with a zero byte after each, as --remote-debugging-pipe has them."""
+    """A session of --remote-debugging-pipe: JSON messages, each followed by a zero byte."""
 
     commands: int
-    answers: int
+    responses: int
     requested: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-    """Errors of scripts, and what the page's own policy stopped."""
+    errors: list[str] = field(default_factory=list)
+    """Script errors and violations of the Content-Security-Policy."""
     session: str | None = None
     _number: int = 0
     _rest: bytes = b""
@@ -45,10 +45,10 @@ class Browser:
         if self.session:
             message["sessionId"] = self.session
         os.write(self.commands, json.dumps(message).encode() + b"\0")
-        while (answer := self._next()).get("id") != self._number:
-            self._note(answer)
-        assert "error" not in answer, answer
-        return dict(answer["result"])
+        while (response := self._next()).get("id") != self._number:
+            self._note(response)
+        assert "error" not in response, response
+        return dict(response["result"])
 
     def run(self, script: str) -> Any:
         result = self.call("Runtime.evaluate", expression=script, returnByValue=True)
@@ -62,15 +62,15 @@ class Browser:
         for domain in ("Page", "Network", "Log", "Runtime"):
             self.call(f"{domain}.enable")
         self.call("Page.navigate", url=page.as_uri())
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT_S
         while not self.run("document.body !== null && document.body.dataset.ready === 'yes'"):
-            assert time.monotonic() < deadline, f"the page is not ready: {self.problems}"
+            assert time.monotonic() < deadline, f"the page is not ready: {self.errors}"
             time.sleep(0.05)
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
-            self._rest += (piece := os.read(self.answers, 65536))
-            assert piece, "the browser went away"
+            self._rest += (piece := os.read(self.responses, 65536))
+            assert piece, "the browser exited"
         message, _, self._rest = self._rest.partition(b"\0")
         return dict(json.loads(message))
 
@@ -79,23 +79,23 @@ class Browser:
             case "Network.requestWillBeSent", {"request": {"url": url}}:
                 self.requested.append(url)
             case "Log.entryAdded", {"entry": {"text": text}}:
-                self.problems.append(text)
+                self.errors.append(text)
             case "Runtime.exceptionThrown", {"exceptionDetails": details}:
-                self.problems.append(str(details))
+                self.errors.append(str(details))
 
 
 @contextmanager
 def open_browser(profile: Path) -> Iterator[Browser]:
-    its_in, our_out = os.pipe()
-    our_in, its_out = os.pipe()
-    low_in, low_out = (fcntl.fcntl(each, fcntl.F_DUPFD, 10) for each in (its_in, its_out))
+    browser_in, our_out = os.pipe()
+    our_in, browser_out = os.pipe()
+    low_in, low_out = (fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (browser_in, browser_out))
     process = subprocess.Popen(
         [
             *(find_chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"),
-            *("--remote-debugging-pipe", "--disable-dev-shm-usage", "--window-size=1400,1000"),
+            *("--remote-debugging-pipe", "--disable-dev-shm-usage", "--window-size=1280,1000"),
             f"--user-data-dir={profile}",
         ],
-        # the browser reads its file 3 and writes its file 4, whatever else those were here
+        # the browser reads file descriptor 3 and writes file descriptor 4
         preexec_fn=lambda: (os.dup2(low_in, 3), os.dup2(low_out, 4)),
         pass_fds=(3, 4),
         stdin=subprocess.DEVNULL,
@@ -104,8 +104,8 @@ def open_browser(profile: Path) -> Iterator[Browser]:
     )
     os.close(low_in)
     os.close(low_out)
-    os.close(its_in)
-    os.close(its_out)
+    os.close(browser_in)
+    os.close(browser_out)
     try:
         yield Browser(our_out, our_in)
     finally:

@@ -92,13 +92,6 @@ function showTable(columns, rows, details) {
   draw();
 }
 
-function showWarnings(warnings) {
-  if (!warnings.length) return;
-  add(main, "h2", "Warnings");
-  const list = add(main, "ul", null, "warnings");
-  for (const warning of warnings) add(list, "li", warning);
-}
-
 const COLOURS = ["#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#bcbd22", "#17becf", "#3f51b5", "#009688", "#9e9e9e"];
 
 // Charts are drawn once: these colours are readable on white, on black and on paper.
@@ -179,10 +172,10 @@ function showStarts({ brokers, points }) {
 add(main, "h1", data.title);
 add(main, "p", data.headline, "headline");
 for (const line of data.notes) add(main, "p", line, "note");
+for (const line of data.warnings) add(main, "p", `warning: ${line}`, "note warning");
 add(main, "h2", data.listed);
 if (data.details.length) add(main, "p", "Click a row to show evidence and remedies.", "note");
 showTable(data.columns, data.rows, data.details);
-showWarnings(data.warnings);
 showTimeline(data.timeline);
 showStarts(data.starts);
 document.body.dataset.ready = "yes";

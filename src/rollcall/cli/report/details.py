@@ -138,7 +138,7 @@ def _remedy(remedy: Remedy, client: Client) -> str:
         case RemedyKind.UPGRADE:
             return f"upgrade {library} (the version needed is unknown)"
         case RemedyKind.UNPIN:
-            return f"remove the setting {remedy.setting}, which pins {library} to old versions"
+            return f"remove {remedy.setting} if it is set, it pins {library} to old versions"
         case RemedyKind.REPLACE:
             return f"replace {library}, of which no version is known to work"
         case RemedyKind.OTHER_TARGET:
