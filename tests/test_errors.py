@@ -3,7 +3,7 @@ import pickle
 from rollcall.errors import ConfigError, RollcallError
 
 
-def test_an_error_is_its_message_and_the_hint_stands_beside_it() -> None:
+def test_an_error_has_a_message_and_an_optional_hint() -> None:
     error = ConfigError("port is 99999", hint="use 1 to 65535")
     assert isinstance(error, RollcallError)
     assert (str(error), error.message, error.hint) == (
@@ -14,6 +14,6 @@ def test_an_error_is_its_message_and_the_hint_stands_beside_it() -> None:
     assert RollcallError("no hint").hint is None
 
 
-def test_an_error_crosses_processes_whole() -> None:
-    error = pickle.loads(pickle.dumps(RollcallError("gone", hint="come back")))
-    assert (error.message, error.hint) == ("gone", "come back")
+def test_an_error_survives_pickling() -> None:
+    error = pickle.loads(pickle.dumps(RollcallError("broken", hint="fix it")))
+    assert (error.message, error.hint) == ("broken", "fix it")

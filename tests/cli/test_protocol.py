@@ -88,8 +88,8 @@ def test_schemas_option_replaces_the_built_in_schemas(tmp_path: Path) -> None:
     ("arguments", "hint"),
     [
         (["show", "Nothing"], "choose one of Produce, Fetch"),
-        (["show", "Metadata", "--version", "99"], "it has 0-13"),
-        (["show", "Metadata", "--version", "-1"], "it has 0-13"),
+        (["show", "Metadata", "--version", "99"], "use a version of 0-13"),
+        (["show", "Metadata", "--version", "-1"], "use a version of 0-13"),
         (["list", "--dialect", "klingon"], "use one of released, kip"),
     ],
 )

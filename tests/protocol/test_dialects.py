@@ -1,4 +1,4 @@
-"""Dialects: the layouts of the proposals typed by hand, and what one edit of a schema file does."""
+"""Dialects: version ranges, edits of schema files, invalid directories, overlays."""
 
 import json
 import re
@@ -13,7 +13,7 @@ import pytest
 from rollcall.protocol.dialects import Dialect, _overlaid, dialect, load_dialect
 from rollcall.protocol.errors import LocalProtocolError, SchemaError
 from rollcall.protocol.reference import message_layout, pages
-from rollcall.protocol.schema_files import read_documents
+from rollcall.protocol.schema_files import read_file
 from rollcall.protocol.versions import VersionRange
 
 SCHEMAS = Path(str(resources.files("rollcall.protocol") / "schemas"))
@@ -21,23 +21,23 @@ RELEASED = dialect("released")
 KIP = dialect("kip")
 
 
-# -- what there is
+# Versions and lookup
 
 
-def ranges(speech: Dialect) -> dict[str, str]:
-    return {api.name: str(api.versions) for api in speech.apis.values()}
+def ranges(dialect_: Dialect) -> dict[str, str]:
+    return {api.name: str(api.versions) for api in dialect_.apis.values()}
 
 
-def test_the_dialects_offer_what_the_design_says() -> None:
+def test_each_dialect_has_its_version_ranges() -> None:
     released, kip = ranges(RELEASED), ranges(KIP)
     named = ("ApiVersions", "Metadata", "DescribeCluster", "UpdateMetadata")
     assert [kip[name] for name in named] == ["0-3", "0-11", "0-1", "0-7"]
     assert [released[name] for name in named[:3]] == ["0-4", "0-13", "0-2"]
 
 
-def test_what_an_overlay_does_not_name_is_the_same_in_both() -> None:
+def test_messages_without_an_overlay_are_shared_by_both_dialects() -> None:
     named = {
-        document["name"] for path in SCHEMAS.glob("kip/*.json") for document in read_documents(path)
+        document["name"] for path in SCHEMAS.glob("kip/*.json") for document in read_file(path)
     }
     for name, spec in RELEASED.messages.items():
         assert (KIP.spec(name) is spec) == (name not in named)
@@ -52,7 +52,7 @@ def test_a_codec_is_compiled_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ask", "message", "hint"),
+    ("lookup", "message", "hint"),
     [
         (lambda: dialect("klingon"), "klingon", "released, kip"),
         (lambda: RELEASED.codec("Nothing", 0), "Nothing", "MetadataRequest"),
@@ -63,44 +63,44 @@ def test_a_codec_is_compiled_once() -> None:
         (lambda: KIP.codec("MetadataRequest", -1), "no version -1", "0-11"),
     ],
 )
-def test_what_does_not_exist_is_named_with_what_does(
-    ask: Callable[[], object], message: str, hint: str
+def test_the_error_for_an_unknown_name_lists_the_known_ones(
+    lookup: Callable[[], object], message: str, hint: str
 ) -> None:
     with pytest.raises(LocalProtocolError, match=message) as caught:
-        ask()
+        lookup()
     assert hint in str(caught.value.hint)
 
 
-# -- a dialect changes what the schema of the base says, and nothing else
+# Edited schema files
 
 
 def documents(name: str) -> list[dict[str, Any]]:
-    return read_documents(SCHEMAS / f"{name}.json")
+    return read_file(SCHEMAS / f"{name}.json")
 
 
-def folder_with(tmp_path: Path, **files: object) -> Path:
-    folder = tmp_path / "schemas"
-    folder.mkdir()
+def directory_with(tmp_path: Path, **files: object) -> Path:
+    directory = tmp_path / "schemas"
+    directory.mkdir()
     for name, content in files.items():
-        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
-    return folder
+        (directory / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    return directory
 
 
 def test_35_11_a_new_version_is_an_edit_of_one_file(tmp_path: Path) -> None:
-    folder = tmp_path / "schemas"
-    shutil.copytree(SCHEMAS, folder)
-    file = folder / "DescribeCluster.json"
+    directory = tmp_path / "schemas"
+    shutil.copytree(SCHEMAS, directory)
+    file = directory / "DescribeCluster.json"
     text = file.read_text(encoding="utf-8")
     edited = text.replace('"validVersions": "0-2"', '"validVersions": "0-3"').replace(
         '{ "name": "ThrottleTimeMs"',
-        '{ "name": "Motto", "type": "string", "versions": "3+", "about": "What it lives by." },\n'
+        '{ "name": "Motto", "type": "string", "versions": "3+", "about": "A motto." },\n'
         '      { "name": "ThrottleTimeMs"',
     )
     assert edited.count("0-3") == 2
     assert edited.count("Motto") == 1
     file.write_text(edited, encoding="utf-8")
 
-    edited_dialect = load_dialect("edited", folder)
+    edited_dialect = load_dialect("edited", directory)
     codec = edited_dialect.codec("DescribeClusterResponse", 3)
     message = codec.message_class(motto="semper", cluster_id="c")
     assert codec.encode(message).startswith(b"\x07semper")
@@ -109,7 +109,7 @@ def test_35_11_a_new_version_is_an_edit_of_one_file(tmp_path: Path) -> None:
         edited_dialect.codec("DescribeClusterResponse", 2).encode(message)
     assert edited_dialect.apis[60].versions == VersionRange(0, 3)
     page = pages([edited_dialect])["DescribeCluster.md"]
-    assert "What it lives by." in page
+    assert "A motto." in page
     assert "Motto" in [
         row.name for row in message_layout(edited_dialect, "DescribeClusterResponse", 3).rows
     ]
@@ -117,17 +117,17 @@ def test_35_11_a_new_version_is_an_edit_of_one_file(tmp_path: Path) -> None:
 
 
 def test_35_11_a_new_api_is_one_new_file(tmp_path: Path) -> None:
-    folder = tmp_path / "schemas"
-    shutil.copytree(SCHEMAS, folder)
+    directory = tmp_path / "schemas"
+    shutil.copytree(SCHEMAS, directory)
     api = [
         {"apiKey": 4242, "type": kind, "name": f"Greet{kind.title()}", "validVersions": "0-1",
          "deprecatedVersions": "0", "flexibleVersions": "1+",
          "fields": [{"name": "Words", "type": "[]string", "versions": "0+"}]}
         for kind in ("request", "response")
     ]  # fmt: skip
-    (folder / "Greet.json").write_text(json.dumps(api), encoding="utf-8")
+    (directory / "Greet.json").write_text(json.dumps(api), encoding="utf-8")
 
-    edited = load_dialect("edited", folder)
+    edited = load_dialect("edited", directory)
     for name in ("GreetRequest", "GreetResponse"):
         for version in (0, 1):
             codec = edited.codec(name, version)
@@ -151,22 +151,22 @@ def test_35_8_the_reference_marks_deprecated_versions() -> None:
         )
 
 
-def test_35_8_a_schema_folder_that_deprecates_api_versions_is_not_loaded(tmp_path: Path) -> None:
+def test_35_8_a_schema_that_deprecates_api_versions_is_not_loaded(tmp_path: Path) -> None:
     request, response = documents("ApiVersions")
     request["deprecatedVersions"] = "0"
     with pytest.raises(SchemaError, match="ApiVersionsRequest"):
-        load_dialect("bad", folder_with(tmp_path, ApiVersions=[request, response]))
+        load_dialect("bad", directory_with(tmp_path, ApiVersions=[request, response]))
 
 
 def test_700_4_the_reference_marks_the_cluster_operations_of_metadata() -> None:
-    for speech in (RELEASED, KIP):
-        rows = message_layout(speech, "MetadataResponse", 10).rows
+    for dialect_ in (RELEASED, KIP):
+        rows = message_layout(dialect_, "MetadataResponse", 10).rows
         assert {row.name: row.deprecated for row in rows}["ClusterAuthorizedOperations"]
-        names = [row.name for row in message_layout(speech, "MetadataResponse", 11).rows]
+        names = [row.name for row in message_layout(dialect_, "MetadataResponse", 11).rows]
         assert "ClusterAuthorizedOperations" not in names
 
 
-# -- folders that make no dialect
+# Invalid schema directories
 
 
 def pair(key: int = 1000, name: str = "Some") -> list[dict[str, Any]]:
@@ -177,89 +177,89 @@ def pair(key: int = 1000, name: str = "Some") -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SchemaError, match="not a folder"):
+def test_load_dialect_rejects_a_missing_directory(tmp_path: Path) -> None:
+    with pytest.raises(SchemaError, match="not a directory"):
         load_dialect("x", tmp_path / "missing")
 
 
-def test_a_folder_without_schemas_is_refused(tmp_path: Path) -> None:
+def test_load_dialect_rejects_a_directory_without_schemas(tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match="no schema files") as caught:
-        load_dialect("x", folder_with(tmp_path))
+        load_dialect("x", directory_with(tmp_path))
     assert caught.value.hint
 
 
-def test_a_message_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+def test_load_dialect_rejects_a_message_defined_twice(tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match=r"SomeRequest.* twice"):
-        load_dialect("x", folder_with(tmp_path, A=pair(), B=pair()[:1]))
+        load_dialect("x", directory_with(tmp_path, A=pair(), B=pair()[:1]))
 
 
-def test_two_apis_with_one_key_are_refused(tmp_path: Path) -> None:
+def test_load_dialect_rejects_two_apis_with_the_same_key(tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match="1000") as caught:
-        load_dialect("x", folder_with(tmp_path, A=pair(), B=pair(name="Other")))
+        load_dialect("x", directory_with(tmp_path, A=pair(), B=pair(name="Other")))
     assert caught.value.hint
 
 
-def test_a_request_without_its_response_is_refused(tmp_path: Path) -> None:
+def test_load_dialect_rejects_a_request_without_a_response(tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match="SomeRequest") as caught:
-        load_dialect("x", folder_with(tmp_path, A=pair()[:1]))
+        load_dialect("x", directory_with(tmp_path, A=pair()[:1]))
     assert caught.value.hint
 
 
-def test_a_response_without_its_request_is_refused(tmp_path: Path) -> None:
+def test_load_dialect_rejects_a_response_without_a_request(tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match="SomeResponse") as caught:
-        load_dialect("x", folder_with(tmp_path, A=pair()[1:]))
+        load_dialect("x", directory_with(tmp_path, A=pair()[1:]))
     assert caught.value.hint
 
 
-def test_a_response_with_other_versions_is_refused(tmp_path: Path) -> None:
+def test_load_dialect_rejects_a_response_with_other_versions(tmp_path: Path) -> None:
     request, response = pair()
     response["validVersions"] = "0-1"
     with pytest.raises(SchemaError, match=r"0-2.*0-1"):
-        load_dialect("x", folder_with(tmp_path, A=[request, response]))
+        load_dialect("x", directory_with(tmp_path, A=[request, response]))
 
 
-def test_an_api_that_was_removed_is_no_api(tmp_path: Path) -> None:
-    gone = [{**document, "validVersions": "none"} for document in pair()]
-    assert not load_dialect("x", folder_with(tmp_path, A=gone)).apis
+def test_a_removed_api_is_not_in_the_dialect(tmp_path: Path) -> None:
+    removed = [{**document, "validVersions": "none"} for document in pair()]
+    assert not load_dialect("x", directory_with(tmp_path, A=removed)).apis
 
 
-def test_an_unstable_last_version_is_not_offered_but_can_be_spoken(tmp_path: Path) -> None:
+def test_an_unstable_last_version_is_not_listed_but_has_a_codec(tmp_path: Path) -> None:
     request, response = pair()
     request["latestVersionUnstable"] = True
-    loaded = load_dialect("x", folder_with(tmp_path, A=[request, response]))
+    loaded = load_dialect("x", directory_with(tmp_path, A=[request, response]))
     assert loaded.apis[1000].versions == VersionRange(0, 1)
     assert loaded.codec("SomeRequest", 2)
 
 
-def test_an_api_whose_only_version_is_unstable_offers_none(tmp_path: Path) -> None:
+def test_an_api_whose_only_version_is_unstable_lists_no_version(tmp_path: Path) -> None:
     documents = [{**d, "validVersions": "0", "latestVersionUnstable": True} for d in pair()]
-    assert not load_dialect("x", folder_with(tmp_path, A=documents)).apis[1000].versions
+    assert not load_dialect("x", directory_with(tmp_path, A=documents)).apis[1000].versions
 
 
-# -- overlays
+# Overlays
 
 
 @pytest.fixture
 def base(tmp_path: Path) -> tuple[Dialect, Path, Path]:
-    """A dialect, its folder, and the folder of an overlay, still empty."""
+    """A dialect, its directory, and the empty directory of an overlay."""
     request, response = pair()
     request["fields"] = [
         {"name": "Label", "type": "string", "versions": "0+", "about": "A label."},
         {"name": "Items", "type": "[]Item", "versions": "0+", "fields": [
             {"name": "Size", "type": "int32", "versions": "0+"}]},
     ]  # fmt: skip
-    folder = folder_with(tmp_path, Some=[request, response])
-    (folder / "over").mkdir()
-    return load_dialect("base", folder), folder, folder / "over"
+    directory = directory_with(tmp_path, Some=[request, response])
+    (directory / "over").mkdir()
+    return load_dialect("base", directory), directory, directory / "over"
 
 
 def overlay(base: tuple[Dialect, Path, Path], change: object) -> Dialect:
-    under, folder, over = base
+    under, directory, over = base
     (over / "Some.json").write_text(json.dumps(change), encoding="utf-8")
-    return _overlaid("over", under, folder, over)
+    return _overlaid("over", under, directory, over)
 
 
-def test_an_overlay_changes_what_it_names(base: tuple[Dialect, Path, Path]) -> None:
+def test_an_overlay_changes_only_the_fields_it_names(base: tuple[Dialect, Path, Path]) -> None:
     item = {"name": "Items", "fields": [{"name": "Size", "versions": "none"}]}
     changed = overlay(base, {"name": "SomeRequest", "fields": [item]}).spec("SomeRequest")
     label, items = changed.fields
@@ -283,7 +283,7 @@ def test_an_overlay_changes_what_it_names(base: tuple[Dialect, Path, Path]) -> N
         ({"name": "SomeRequest", "fields": [{"versions": "0+"}]}, "SomeRequest"),
     ],
 )
-def test_an_overlay_that_changes_what_does_not_exist_is_refused(
+def test_an_overlay_of_an_unknown_message_or_field_is_rejected(
     base: tuple[Dialect, Path, Path], change: object, what: str
 ) -> None:
     with pytest.raises(SchemaError, match=what) as caught:
@@ -291,11 +291,11 @@ def test_an_overlay_that_changes_what_does_not_exist_is_refused(
     assert caught.value.hint
 
 
-def test_35_8_an_overlay_may_not_deprecate_api_versions_either(tmp_path: Path) -> None:
-    folder = folder_with(tmp_path, ApiVersions=documents("ApiVersions"))
-    over = folder / "over"
+def test_35_8_an_overlay_that_deprecates_api_versions_is_rejected(tmp_path: Path) -> None:
+    directory = directory_with(tmp_path, ApiVersions=documents("ApiVersions"))
+    over = directory / "over"
     over.mkdir()
     change = {"name": "ApiVersionsResponse", "deprecatedVersions": "0"}
     (over / "ApiVersions.json").write_text(json.dumps(change), encoding="utf-8")
     with pytest.raises(SchemaError, match="ApiVersionsResponse"):
-        _overlaid("over", load_dialect("base", folder), folder, over)
+        _overlaid("over", load_dialect("base", directory), directory, over)

@@ -1,3 +1,5 @@
+"""Request and response headers: versions, client id, unknown versions, truncation."""
+
 import pytest
 
 from rollcall.protocol.dialects import ApiSpec, dialect
@@ -18,15 +20,15 @@ RELEASED = dialect("released")
 KIP = dialect("kip")
 METADATA = RELEASED.apis[3]
 EVERY = [
-    (speech, api, version)
-    for speech in (RELEASED, KIP)
-    for api in speech.apis.values()
+    (dialect_, api, version)
+    for dialect_ in (RELEASED, KIP)
+    for api in dialect_.apis.values()
     for version in api.versions
 ]
 
 
 def controlled_shutdown() -> ApiSpec:
-    """An API of this name and key as Kafka has it, in as many versions as matter here."""
+    """ControlledShutdown as in Kafka, without its fields."""
     versions, flexible = VersionRange(0, 3), VersionRange(3, 3)
     request, response = (
         MessageSpec(f"ControlledShutdown{kind}", versions, (), kind.lower(), 7, flexible)
@@ -35,13 +37,13 @@ def controlled_shutdown() -> ApiSpec:
     return ApiSpec(7, "ControlledShutdown", request, response)
 
 
-def test_the_headers_of_controlled_shutdown_begin_with_0() -> None:
+def test_controlled_shutdown_0_has_request_header_0() -> None:
     api = controlled_shutdown()
     assert [request_header_version(api, v) for v in range(4)] == [0, 1, 1, 2]
     assert [response_header_version(api, v) for v in range(4)] == [0, 0, 0, 1]
 
 
-def test_header_0_has_no_client_id() -> None:
+def test_request_header_0_has_no_client_id() -> None:
     codec = RELEASED.codec("RequestHeader", 0)
     header = codec.message_class(
         request_api_key=7, request_api_version=0, correlation_id=258, client_id="lost"
@@ -50,7 +52,7 @@ def test_header_0_has_no_client_id() -> None:
 
 
 @pytest.mark.parametrize(("version", "tags"), [(1, ""), (2, "00")])
-def test_the_client_id_keeps_its_old_form(version: int, tags: str) -> None:
+def test_the_client_id_is_not_compact_in_any_header_version(version: int, tags: str) -> None:
     codec = RELEASED.codec("RequestHeader", version)
     header = codec.message_class(
         request_api_key=3, request_api_version=9, correlation_id=-2, client_id="me"
@@ -63,9 +65,9 @@ def test_the_client_id_keeps_its_old_form(version: int, tags: str) -> None:
     assert codec.encode(header.replace(client_id=None)) == nameless
 
 
-@pytest.mark.parametrize(("speech", "api", "version"), EVERY, ids=str)
-def test_headers_are_flexible_with_their_bodies_but_for_api_versions(
-    speech: object, api: ApiSpec, version: int
+@pytest.mark.parametrize(("dialect_", "api", "version"), EVERY, ids=str)
+def test_headers_are_flexible_with_their_bodies_except_api_versions_responses(
+    dialect_: object, api: ApiSpec, version: int
 ) -> None:
     flexible = version in api.request.flexible
     assert request_header_version(api, version) == (2 if flexible else 1)
@@ -74,7 +76,7 @@ def test_headers_are_flexible_with_their_bodies_but_for_api_versions(
 
 @pytest.mark.parametrize("client_id", ["me", "", None, "é" * 100])
 @pytest.mark.parametrize("version", [0, 8, 9, 13])
-def test_a_request_is_read_as_it_was_written(version: int, client_id: str | None) -> None:
+def test_a_request_survives_a_round_trip(version: int, client_id: str | None) -> None:
     body = RELEASED.message_class("MetadataRequest")(
         topics=[RELEASED.message_class("MetadataRequest").MetadataRequestTopic(name="t")]
     )
@@ -93,7 +95,7 @@ def test_unknown_tags_of_a_header_are_skipped() -> None:
 
 
 @pytest.mark.parametrize("version", [0, 9])
-def test_a_request_cut_anywhere_is_an_error(version: int) -> None:
+def test_a_truncated_request_is_an_error(version: int) -> None:
     body = RELEASED.message_class("MetadataRequest")(topics=[])
     data = b"".join(write_request(RELEASED, METADATA, version, 99, "me", body))
     for cut in range(len(data)):
@@ -102,8 +104,8 @@ def test_a_request_cut_anywhere_is_an_error(version: int) -> None:
         assert caught.value.hint
 
 
-def test_bytes_behind_the_body_of_a_request_are_ignored_as_kafka_does() -> None:
-    """librdkafka 2.16 asks for all topics with three bytes too many."""
+def test_bytes_after_the_body_of_a_request_are_ignored_as_in_kafka() -> None:
+    """librdkafka 2.16 sends three bytes too many when it requests all topics."""
     body = RELEASED.message_class("MetadataRequest")(topics=None, allow_auto_topic_creation=False)
     data = b"".join(write_request(RELEASED, METADATA, 13, 3, "rdkafka", body))
     assert read_request(data + bytes(3), RELEASED).body(RELEASED) == body
@@ -123,7 +125,7 @@ def test_bytes_behind_the_body_of_a_request_are_ignored_as_kafka_does() -> None:
         (b"\x7f\xffme", None),
     ],
 )
-def test_35_3_of_what_nobody_knows_the_head_is_told(
+def test_35_3_the_header_of_an_unknown_api_or_version_is_read(
     key: int, version: int, rest: bytes, client_id: str | None
 ) -> None:
     head = key.to_bytes(2, "big", signed=True) + version.to_bytes(2, "big", signed=True)
@@ -154,19 +156,19 @@ def test_a_response_begins_with_its_correlation_id(version: int) -> None:
     assert RELEASED.codec("MetadataResponse", version).decode(data, offset) == body
 
 
-def test_the_header_of_a_response_may_carry_tags() -> None:
+def test_a_response_header_can_have_tags() -> None:
     data = bytes.fromhex("00000001 01 07 02 6162") + b"body"
     assert response_body_offset(RELEASED, METADATA, 9, data) == len(data) - 4
 
 
-def test_a_client_id_that_is_too_long_is_our_error() -> None:
+def test_a_client_id_that_is_too_long_is_a_local_error() -> None:
     body = RELEASED.message_class("MetadataRequest")()
     with pytest.raises(LocalProtocolError, match="client_id"):
         write_request(RELEASED, METADATA, 9, 0, "x" * 32768, body)
 
 
 @pytest.mark.parametrize("correlation_id", [2**31, -(2**31) - 1])
-def test_a_correlation_id_is_an_int32(correlation_id: int) -> None:
+def test_a_correlation_id_outside_int32_is_a_local_error(correlation_id: int) -> None:
     body = RELEASED.message_class("MetadataRequest")()
     with pytest.raises(LocalProtocolError, match="correlation_id"):
         write_request(RELEASED, METADATA, 9, correlation_id, None, body)

@@ -1,4 +1,4 @@
-"""The reference says what the codecs do, because both come from the same schemas."""
+"""The protocol reference: layouts, deprecation marks, changes of versions, Markdown pages."""
 
 import json
 import shutil
@@ -20,13 +20,13 @@ EVERY_LAYOUT = [
 
 @pytest.fixture
 def schemas(tmp_path: Path) -> Path:
-    """A copy of our schema files that a test may edit."""
+    """A copy of our schema files to edit."""
     source = Path(str(resources.files("rollcall.protocol") / "schemas"))
     return Path(shutil.copytree(source, tmp_path / "schemas", ignore=shutil.ignore_patterns("kip")))
 
 
 def edited(schemas: Path, file: str, **changes: object) -> Dialect:
-    """The dialect after attributes of both messages in a file were set."""
+    """The dialect with attributes changed in all messages of a file."""
     documents = json.loads(
         "\n".join(
             line.split("//")[0]
@@ -40,26 +40,26 @@ def edited(schemas: Path, file: str, **changes: object) -> Dialect:
 
 
 @pytest.mark.parametrize(("dialect_name", "message", "version"), EVERY_LAYOUT)
-def test_a_layout_lists_the_fields_of_the_version(
+def test_message_layout_lists_the_fields_of_the_version(
     dialect_name: str, message: str, version: int
 ) -> None:
-    speaking = dialect(dialect_name)
-    spec = speaking.spec(message)
-    found = message_layout(speaking, message, version)
+    chosen = dialect(dialect_name)
+    spec = chosen.spec(message)
+    found = message_layout(chosen, message, version)
     top = [row.name for row in found.rows if row.depth == 0]
     assert sorted(top) == sorted(f.name for f in spec.fields if version in f.versions)
     assert found.change
-    assert all(row.about for row in found.rows), "every field says what it is"
+    assert all(row.about for row in found.rows), "every field has a description"
 
 
-def test_885_1_shows_the_software_of_the_broker_where_the_proposal_prints_it() -> None:
+def test_885_1_broker_software_fields_come_before_the_cluster_operations() -> None:
     names = [
         row.name
         for row in message_layout(dialect("kip"), "DescribeClusterResponse", 1).rows
         if row.depth == 0
     ]
-    where = names.index("Brokers")
-    assert names[where : where + 4] == [
+    start = names.index("Brokers")
+    assert names[start : start + 4] == [
         "Brokers",
         "BrokerSoftwareName",
         "BrokerSoftwareVersion",
@@ -67,7 +67,7 @@ def test_885_1_shows_the_software_of_the_broker_where_the_proposal_prints_it() -
     ]
 
 
-def test_700_4_marks_the_cluster_operations_of_metadata_as_deprecated() -> None:
+def test_700_4_cluster_operations_of_metadata_are_marked_deprecated() -> None:
     for name in DIALECT_NAMES:
         for version in (8, 9, 10):
             rows = message_layout(dialect(name), "MetadataResponse", version).rows
@@ -76,7 +76,7 @@ def test_700_4_marks_the_cluster_operations_of_metadata_as_deprecated() -> None:
         assert "ClusterAuthorizedOperations" not in [row.name for row in rows]
 
 
-def test_35_8_marks_deprecated_versions_in_the_pages() -> None:
+def test_35_8_pages_mark_deprecated_versions() -> None:
     written = pages([dialect("released"), dialect("kip")])
     assert "0-18 (0-3)" in written["index.md"]
     assert "### FetchRequest 3 (released, deprecated)" in written["Fetch.md"]
@@ -84,25 +84,25 @@ def test_35_8_marks_deprecated_versions_in_the_pages() -> None:
     assert "### FetchResponse 3 (released, deprecated)" in written["Fetch.md"]
 
 
-def test_35_8_a_new_mark_appears_in_the_pages(schemas: Path) -> None:
+def test_35_8_pages_mark_versions_deprecated_in_the_schema(schemas: Path) -> None:
     written = pages([edited(schemas, "SaslHandshake.json", deprecatedVersions="0")])
     assert "| 0-1 (0) |" in written["index.md"]
     assert "### SaslHandshakeRequest 0 (edited, deprecated)" in written["SaslHandshake.md"]
 
 
-def test_35_11_a_new_version_is_in_the_pages_without_another_edit(schemas: Path) -> None:
+def test_35_11_pages_show_a_version_added_to_the_schema(schemas: Path) -> None:
     changed = edited(schemas, "SaslHandshake.json", validVersions="0-2")
     assert "### SaslHandshakeRequest 2 (edited)" in pages([changed])["SaslHandshake.md"]
-    assert change_in(changed.spec("SaslHandshakeRequest"), 2) == "as 1"
+    assert change_in(changed.spec("SaslHandshakeRequest"), 2) == "same as 1"
 
 
-def test_a_change_that_nobody_described_is_found_by_comparing(schemas: Path) -> None:
+def test_changes_are_derived_from_the_fields_if_the_schema_has_none(schemas: Path) -> None:
     (schemas / "Ping.json").write_text(
         """[
         {"apiKey": 900, "type": "request", "name": "PingRequest", "validVersions": "0-2",
          "flexibleVersions": "2+", "fields": [
-            {"name": "Text", "type": "string", "versions": "0", "about": "what to say"},
-            {"name": "Count", "type": "int32", "versions": "1+", "about": "how often"}]},
+            {"name": "Text", "type": "string", "versions": "0", "about": "The text."},
+            {"name": "Count", "type": "int32", "versions": "1+", "about": "Repetitions."}]},
         {"apiKey": 900, "type": "response", "name": "PingResponse", "validVersions": "0-2",
          "flexibleVersions": "2+", "fields": []}
         ]""",
@@ -110,13 +110,13 @@ def test_a_change_that_nobody_described_is_found_by_comparing(schemas: Path) -> 
     )
     spec = load_dialect("edited", schemas).spec("PingRequest")
     assert [change_in(spec, version) for version in spec.versions] == [
-        "the first version",
-        "adds Count, drops Text",
+        "first version",
+        "adds Count, removes Text",
         "flexible",
     ]
 
 
-def test_text_of_a_schema_cannot_break_a_table(schemas: Path) -> None:
+def test_pages_escape_text_of_the_schema(schemas: Path) -> None:
     (schemas / "Odd.json").write_text(
         """[
         {"apiKey": 901, "type": "request", "name": "OddRequest", "validVersions": "0",

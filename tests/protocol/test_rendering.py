@@ -1,4 +1,4 @@
-"""Bodies as brokers of Apache Kafka 4.3.0 and 2.5.1 wrote them are the measure here."""
+"""Request log text, compared with lines of Apache Kafka 4.3.0 and 2.5.1."""
 
 import json
 from uuid import UUID
@@ -7,20 +7,20 @@ import pytest
 
 from rollcall.protocol.dialects import KIP, RELEASED, dialect
 from rollcall.protocol.messages import Message
-from rollcall.protocol.rendering import json_form, one_line, struct_form, uuid_text
+from rollcall.protocol.rendering import escape_control, json_form, struct_form, uuid_text
 
 
 def message(name: str, **fields: object) -> Message:
     return dialect(RELEASED).message_class(name)(**fields)
 
 
-def json_text(value: Message, version: int, spoken: str = RELEASED) -> str:
-    form = json_form(value, dialect(spoken), type(value).__name__, version)
+def json_text(value: Message, version: int, dialect_name: str = RELEASED) -> str:
+    form = json_form(value, dialect(dialect_name), type(value).__name__, version)
     return json.dumps(form, separators=(",", ":"))
 
 
-def text(value: Message, version: int, spoken: str = RELEASED) -> str:
-    return struct_form(value, dialect(spoken), type(value).__name__, version)
+def text(value: Message, version: int, dialect_name: str = RELEASED) -> str:
+    return struct_form(value, dialect(dialect_name), type(value).__name__, version)
 
 
 Topic = dialect(RELEASED).message_class("MetadataRequest").MetadataRequestTopic
@@ -48,16 +48,16 @@ def test_json_shows_nulls_and_empty_lists() -> None:
     )
 
 
-def test_json_has_tagged_fields_only_when_they_say_something() -> None:
+def test_json_omits_tagged_fields_with_default_values() -> None:
     broker = Metadata.MetadataResponseBroker
-    silent = Metadata(brokers=[broker(node_id=1)])
-    telling = Metadata(brokers=[broker(node_id=1, start_time_ms=1700000000000)])
-    assert "startTimeMs" not in json_text(silent, 12)
-    assert '"startTimeMs":1700000000000' in json_text(telling, 12)
-    assert '"startTimeMs":0' in json_text(silent, 10, KIP), "there it is an ordinary field"
+    default = Metadata(brokers=[broker(node_id=1)])
+    started = Metadata(brokers=[broker(node_id=1, start_time_ms=1700000000000)])
+    assert "startTimeMs" not in json_text(default, 12)
+    assert '"startTimeMs":1700000000000' in json_text(started, 12)
+    assert '"startTimeMs":0' in json_text(default, 10, KIP), "not tagged in the dialect kip"
 
 
-def test_json_has_records_as_their_size_and_bytes_as_base64() -> None:
+def test_json_shows_the_size_of_records_and_bytes_as_base64() -> None:
     data = Produce.PartitionProduceData(index=0, records=memoryview(b"r" * 71))
     topic = Produce.TopicProduceData(name="orders", partition_data=[data])
     request = Produce(acks=0, timeout_ms=30000, topic_data=[topic])
@@ -71,7 +71,7 @@ def test_json_has_records_as_their_size_and_bytes_as_base64() -> None:
     )
 
 
-def test_a_uuid_has_22_characters() -> None:
+def test_a_uuid_is_rendered_in_22_characters() -> None:
     topic_id = UUID("5e5bd0c4-3c1b-4ef4-a5e8-65d7f1e39b00")
     assert uuid_text(topic_id) == "XlvQxDwbTvSl6GXX8eObAA"
     assert uuid_text(UUID(int=0)) == "A" * 22
@@ -80,7 +80,7 @@ def test_a_uuid_has_22_characters() -> None:
     assert "topic_id=XlvQxDwbTvSl6GXX8eObAA,name=null" in text(request, 12)
 
 
-def test_text_is_kafkas_struct_in_snake_case() -> None:
+def test_text_is_kafkas_struct_format_in_snake_case() -> None:
     entry = Versions.ApiVersion(api_key=18, min_version=0, max_version=3)
     response = Versions(error_code=35, api_keys=[entry])
     assert text(response, 0) == (
@@ -99,7 +99,7 @@ def test_text_is_kafkas_struct_in_snake_case() -> None:
     )
 
 
-def test_text_has_numbers_bytes_and_tags() -> None:
+def test_text_shows_bytes_and_tags() -> None:
     protocol = Join.JoinGroupRequestProtocol(name="range", metadata=b"abcd")
     assert text(Join(protocols=[protocol]), 0).endswith(
         "protocols=[{name=range,metadata=java.nio.HeapByteBuffer[pos=0 lim=4 cap=4]}]}"
@@ -107,24 +107,24 @@ def test_text_has_numbers_bytes_and_tags() -> None:
     assert text(Versions(dialect="kip"), 3).endswith("_tagged_fields={88599=kip}}")
 
 
-@pytest.mark.parametrize("nasty", ["a\nb", "a\rb", "a\x1b[2Jb", "a\x85b", "a\u2028b", "a\0b"])
-def test_nobody_can_break_a_line_in_two(nasty: str) -> None:
-    request = message("MetadataRequest", topics=[Topic(name=nasty)])
+@pytest.mark.parametrize("hostile", ["a\nb", "a\rb", "a\x1b[2Jb", "a\x85b", "a\u2028b", "a\0b"])
+def test_control_characters_are_escaped(hostile: str) -> None:
+    request = message("MetadataRequest", topics=[Topic(name=hostile)])
     assert text(request, 0).isprintable()
     assert json_text(request, 0).isprintable()
-    assert json.loads(json_text(request, 0))["topics"][0]["name"] == nasty
-    assert one_line(nasty).isprintable()
+    assert json.loads(json_text(request, 0))["topics"][0]["name"] == hostile
+    assert escape_control(hostile).isprintable()
 
 
-def test_other_text_stays_as_it_is() -> None:
-    assert one_line("Zoë, 漢 = {x}") == "Zoë, 漢 = {x}"
+def test_printable_text_is_not_escaped() -> None:
+    assert escape_control("Zoë, 漢 = {x}") == "Zoë, 漢 = {x}"
 
 
-@pytest.mark.parametrize("spoken", [RELEASED, KIP])
-def test_every_message_in_every_version_has_both_forms(spoken: str) -> None:
-    for name, spec in dialect(spoken).messages.items():
-        empty = dialect(spoken).message_class(name)()
+@pytest.mark.parametrize("dialect_name", [RELEASED, KIP])
+def test_every_message_in_every_version_renders_in_both_formats(dialect_name: str) -> None:
+    for name, spec in dialect(dialect_name).messages.items():
+        empty = dialect(dialect_name).message_class(name)()
         for version in spec.versions:
-            shown = json_form(empty, dialect(spoken), name, version)
+            shown = json_form(empty, dialect(dialect_name), name, version)
             assert len(shown) == len(spec.plain_fields(version))
-            assert struct_form(empty, dialect(spoken), name, version).startswith("{")
+            assert struct_form(empty, dialect(dialect_name), name, version).startswith("{")

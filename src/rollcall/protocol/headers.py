@@ -1,12 +1,12 @@
-"""Headers: what stands before the body of every request and response, and Kafka's exceptions.
+"""Request and response headers.
 
-- Flexible requests have header 2 and flexible responses header 1; all others 1 and 0.
-- The ApiVersions response always has header 0: a client must find the error code at the same place
-  before it knows which versions the broker speaks (KIP-511).
-- ControlledShutdown 0 came before headers had a client id: header 0.
-- Bytes behind the body of a request are ignored: librdkafka sends three too many with Metadata.
-- The client id keeps its old form, with a length of two bytes, in flexible headers too: so it can
-  be read before anything is known about the version.
+- Flexible requests have header version 2, flexible responses 1; all others 1 and 0.
+- ApiVersions responses always have header version 0: a client must find the error code at the same
+  offset before it knows which versions the broker supports (KIP-511).
+- ControlledShutdown 0 has request header version 0, which has no client id.
+- The client id has a length of two bytes also in flexible headers, so that it can be read before
+  the version is known.
+- Bytes after the body of a request are ignored: librdkafka sends three too many with Metadata.
 """
 
 import struct
@@ -36,7 +36,7 @@ def response_header_version(api: ApiSpec, version: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request whose header was read; its body is still bytes."""
+    """A received request: the header is decoded, the body is not."""
 
     api_key: int
     api_version: int
@@ -46,17 +46,17 @@ class Request:
     body_offset: int
 
     def body(self, dialect: Dialect) -> Message:
-        """The message of the body; what stands behind it is ignored, as Kafka ignores it."""
+        """Decode the body. Bytes after it are ignored, as in Kafka."""
         codec = dialect.codec(dialect.api(self.api_key).request.name, self.api_version)
         return codec.read(self.frame, self.body_offset)[0]
 
 
 def read_request(frame: bytes, dialect: Dialect) -> Request:
-    """The request in a frame. Of an API or version nobody knows, only the head can be told."""
+    """Decode the header of a request. Of an unknown API or version the client id can be missing."""
     if len(frame) < _FIXED.size:
         raise RemoteProtocolError(
-            f"a request of {len(frame)} bytes is too short for a header",
-            hint="the peer does not speak the Kafka protocol",
+            f"request of {len(frame)} bytes is too short for a header",
+            hint="check that the peer uses the Kafka protocol",
         )
     api_key, api_version, correlation_id = _FIXED.unpack_from(frame)
     api = dialect.apis.get(api_key)
@@ -67,7 +67,7 @@ def read_request(frame: bytes, dialect: Dialect) -> Request:
     except RemoteProtocolError:
         if known:
             raise
-        # Whoever speaks an unknown version may have a header of its own.
+        # An unknown version can have another header.
         return Request(api_key, api_version, correlation_id, None, frame, _FIXED.size)
     return Request(api_key, api_version, correlation_id, header.client_id, frame, offset)
 
@@ -80,7 +80,7 @@ def write_request(
     client_id: str | None,
     body: Message,
 ) -> list[bytes]:
-    """Header and body of a request, as parts of a frame."""
+    """Encode header and body of a request, as parts of a frame."""
     parts: list[bytes] = []
     header_version = request_header_version(api, version)
     codec = dialect.codec("RequestHeader", header_version)
@@ -100,7 +100,7 @@ def write_request(
 def write_response(
     dialect: Dialect, api: ApiSpec, version: int, correlation_id: int, body: Message
 ) -> list[bytes]:
-    """Header and body of a response, as parts of a frame."""
+    """Encode header and body of a response, as parts of a frame."""
     head = _CORRELATION_ID.pack(correlation_id)
     parts = [head + b"\0" if response_header_version(api, version) else head]
     dialect.codec(api.response.name, version).write(body, parts)
@@ -110,14 +110,14 @@ def write_response(
 def read_correlation_id(frame: bytes) -> int:
     if len(frame) < _CORRELATION_ID.size:
         raise RemoteProtocolError(
-            f"a response of {len(frame)} bytes is too short for a header",
-            hint="the peer does not speak the Kafka protocol",
+            f"response of {len(frame)} bytes is too short for a header",
+            hint="check that the peer uses the Kafka protocol",
         )
     correlation_id: int = _CORRELATION_ID.unpack_from(frame)[0]
     return correlation_id
 
 
 def response_body_offset(dialect: Dialect, api: ApiSpec, version: int, frame: bytes) -> int:
-    """Where the body of a response begins."""
+    """The offset of the body in the frame of a response."""
     header_version = response_header_version(api, version)
     return dialect.codec("ResponseHeader", header_version).read(frame)[1]

@@ -1,8 +1,4 @@
-"""The reference: what the schemas say, as values for a screen and as pages of Markdown.
-
-It is made from the specs that the codecs are made from, so it cannot say anything else: a new
-version is in it as soon as it is in a schema file, and so is a mark of deprecation.
-"""
+"""The protocol reference, generated from the schemas: layouts as values and as Markdown pages."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +13,7 @@ COMPACT = {"string", "bytes", "records"}
 
 @dataclass(frozen=True)
 class LayoutRow:
-    """A field of one version, as it is on the wire; `depth` counts the structs around it."""
+    """A field in one version of a message; `depth` is the number of structs around it."""
 
     depth: int
     name: str
@@ -31,7 +27,7 @@ class LayoutRow:
 
 @dataclass(frozen=True)
 class MessageLayout:
-    """A message in one version: the header before it, and its fields in the order of the wire."""
+    """Header version and fields, in wire order, of one version of a message."""
 
     name: str
     version: int
@@ -44,7 +40,7 @@ class MessageLayout:
 
 
 def message_layout(dialect: Dialect, name: str, version: int) -> MessageLayout:
-    dialect.codec(name, version)  # says what there is when there is no such message or version
+    dialect.codec(name, version)  # raises with the known messages or versions
     spec = dialect.spec(name)
     return MessageLayout(
         name=name,
@@ -59,23 +55,23 @@ def message_layout(dialect: Dialect, name: str, version: int) -> MessageLayout:
 
 
 def is_deprecated(dialect: Dialect, spec: MessageSpec, version: int) -> bool:
-    """Kafka marks requests; a response is as deprecated as its request."""
+    """Whether the version of the request is deprecated; Kafka does not mark responses."""
     api = dialect.apis.get(spec.api_key) if spec.api_key is not None else None
     return version in (api.request if api else spec).deprecated
 
 
 def change_in(spec: MessageSpec, version: int) -> str:
-    """What a version brought: as the schema tells it, or else by comparing the layouts."""
+    """The change of a version: from the schema, or else derived from the fields."""
     if version in spec.changes:
         return spec.changes[version]
     if version == spec.versions.lowest:
-        return "the first version"
+        return "first version"
     before, after = (_paths(spec, v) for v in (version - 1, version))
     words = [f"adds {path}" for path in after if path not in before]
-    words += [f"drops {path}" for path in before if path not in after]
+    words += [f"removes {path}" for path in before if path not in after]
     if version in spec.flexible and version - 1 not in spec.flexible:
         words.append("flexible")
-    return ", ".join(words) or f"as {version - 1}"
+    return ", ".join(words) or f"same as {version - 1}"
 
 
 def _paths(spec: StructSpec, version: int, prefix: str = "") -> list[str]:
@@ -130,16 +126,16 @@ def _shown_default(field: FieldSpec) -> object:
     return field.default
 
 
-# -- pages
+# Markdown pages
 
 
 def pages(dialects: Sequence[Dialect]) -> dict[str, str]:
-    """The whole reference as Markdown, by file name: an index, and a page for each API."""
+    """The whole reference as Markdown by file name: an index and a page per API."""
     keys = sorted({key for dialect in dialects for key in dialect.apis})
     found = {"index.md": _index(dialects, keys)}
     for key in keys:
-        speaking = [dialect for dialect in dialects if key in dialect.apis]
-        found[f"{speaking[0].apis[key].name}.md"] = "\n".join(_api_page(speaking, key)) + "\n"
+        matching = [dialect for dialect in dialects if key in dialect.apis]
+        found[f"{matching[0].apis[key].name}.md"] = "\n".join(_api_page(matching, key)) + "\n"
     return found
 
 
@@ -148,7 +144,7 @@ def _index(dialects: Sequence[Dialect], keys: Sequence[int]) -> str:
     lines = [
         "# Protocol reference",
         "",
-        "Every API, its key and its versions; versions in brackets are marked deprecated.",
+        "API keys and versions of each dialect. Versions in parentheses are deprecated.",
         "",
         _line("key", "API", *names),
         _line("---", "---", *("---" for _ in names)),
@@ -174,7 +170,7 @@ def _api_page(dialects: Sequence[Dialect], key: int) -> Iterator[str]:
             api = dialect.apis[key]
             spec = api.request if kind == "request" else api.response
             if dialect is not dialects[0] and spec is _spec_of(dialects[0], key, kind):
-                continue  # an overlay that leaves a message alone has nothing to add
+                continue  # the overlay does not change this message
             yield from ("", f"## {spec.name}, dialect {dialect.name}", "")
             yield from _version_table(dialect, spec)
             for version in spec.versions:
@@ -187,7 +183,7 @@ def _spec_of(dialect: Dialect, key: int, kind: str) -> MessageSpec:
 
 
 def _version_table(dialect: Dialect, spec: MessageSpec) -> Iterator[str]:
-    yield _line("version", "what it brings", "")
+    yield _line("version", "change", "")
     yield _line("---", "---", "---")
     for version in spec.versions:
         mark = "**deprecated**" if is_deprecated(dialect, spec, version) else ""

@@ -1,19 +1,19 @@
-"""Messages as text, in the two forms that Kafka's request log has had.
+"""Messages as text, in the two formats of Kafka's request log.
 
-JSON since 2.8 (KIP-673): the fields of the version, in camel case; tagged fields only when they
-are not at their default; bytes as base64, a uuid as 22 characters, records as their size alone.
+JSON since 2.8 (KIP-673): the fields of the version in camel case; tagged fields only if they are
+not at their default; bytes as base64, UUIDs in 22 characters, of records only the size.
 
-Structs before that: `{topic_name=orders,partitions=[{index=0}],_tagged_fields={}}`, in snake case.
-Kafka writes strings raw there; here control characters are escaped, so that nobody who may choose
-a client id or a topic can break a line in two. Records are their size alone here, too.
+Structs before 2.8: `{topic_name=orders,partitions=[{index=0}],_tagged_fields={}}`, in snake case.
+Kafka writes strings unescaped there. Here control characters are escaped, so that a client id or
+topic name cannot forge log lines; of records only the size is written.
 
-What to do with each field is settled once per message and version, as in the codec.
+The functions that render a message and version are built once and cached.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -26,56 +26,51 @@ Render = Callable[[Any], Any]
 
 
 def json_form(message: Message, dialect: Dialect, name: str, version: int) -> dict[str, Any]:
-    """The message as Kafka's request log has it, ready for `json.dumps`."""
+    """The message in the format of Kafka's request log, for `json.dumps`."""
     form: dict[str, Any] = _json_of(dialect, name, version)(message)
     return form
 
 
 def struct_form(message: Message, dialect: Dialect, name: str, version: int) -> str:
-    """The message as Kafka's request log had it before 2.8."""
+    """The message in the format of Kafka's request log before 2.8."""
     return str(_struct_of(dialect, name, version)(message))
 
 
-def one_line(text: str) -> str:
-    """The text with everything escaped that could end a line or act on a terminal."""
+def escape_control(text: str) -> str:
+    """Escape all characters that are not printable, such as line ends and terminal codes."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def uuid_text(value: UUID) -> str:
-    """A uuid as Kafka prints it: base64 for URLs, without padding."""
+    """A UUID as Kafka prints it: URL-safe base64 without padding."""
     return base64.urlsafe_b64encode(value.bytes).decode().rstrip("=")
 
 
-class _Classes:
-    """The classes of a message and of the structs inside it, which are its attributes."""
-
-    def __init__(self, message: type[Message]) -> None:
-        self._message = message
-
-    def of(self, spec: StructSpec) -> type[Message]:
-        found: type[Message] = getattr(self._message, spec.name, self._message)
-        return found
+def _defaults(root: type[Message], spec: StructSpec) -> Mapping[str, object]:
+    """Defaults of a message or of a struct nested in it."""
+    found: type[Message] = getattr(root, spec.name, root)
+    return found.defaults
 
 
 @cache
 def _json_of(dialect: Dialect, name: str, version: int) -> Render:
     spec = dialect.spec(name)
-    return _json_struct(spec, version, _Classes(dialect.message_class(name)))
+    return _json_struct(spec, version, dialect.message_class(name))
 
 
-def _json_struct(spec: StructSpec, version: int, classes: _Classes) -> Render:
-    defaults = classes.of(spec).defaults
-    steps = [
-        (f.attribute, _json_name(f), _json_value(f, version, classes), version in f.tagged)
+def _json_struct(spec: StructSpec, version: int, root: type[Message]) -> Render:
+    defaults = _defaults(root, spec)
+    fields = [
+        (f.attribute, _json_name(f), _json_value(f, version, root), version in f.tagged)
         for f in spec.fields
         if version in f.versions
     ]
 
     def render(message: Message) -> dict[str, Any]:
         form = {}
-        for attribute, name, value_of, tagged in steps:
+        for attribute, name, value_of, tagged in fields:
             value = getattr(message, attribute)
             if tagged and value == defaults[attribute]:
                 continue
@@ -90,10 +85,10 @@ def _json_name(field: FieldSpec) -> str:
     return f"{name}SizeInBytes" if field.element == "records" else name
 
 
-def _json_value(field: FieldSpec, version: int, classes: _Classes) -> Render:
-    one: Render = _JSON_VALUES.get(field.element, _as_it_is)
+def _json_value(field: FieldSpec, version: int, root: type[Message]) -> Render:
+    one: Render = _JSON_VALUES.get(field.element, _unchanged)
     if field.struct is not None:
-        one = _json_struct(field.struct, version, classes)
+        one = _json_struct(field.struct, version, root)
     return _all(one) if field.is_array else one
 
 
@@ -101,7 +96,7 @@ def _all(one: Render) -> Render:
     return lambda values: [None if value is None else one(value) for value in values]
 
 
-def _as_it_is(value: object) -> object:
+def _unchanged(value: object) -> object:
     return value
 
 
@@ -116,17 +111,17 @@ _JSON_VALUES: dict[str, Render] = {
 def _struct_of(dialect: Dialect, name: str, version: int) -> Render:
     spec = dialect.spec(name)
     flexible = version in spec.flexible
-    return _text_struct(spec, version, _Classes(dialect.message_class(name)), flexible)
+    return _text_struct(spec, version, dialect.message_class(name), flexible)
 
 
-def _text_struct(spec: StructSpec, version: int, classes: _Classes, flexible: bool) -> Render:
-    defaults = classes.of(spec).defaults
+def _text_struct(spec: StructSpec, version: int, root: type[Message], flexible: bool) -> Render:
+    defaults = _defaults(root, spec)
 
-    def step(field: FieldSpec) -> tuple[str, str, Render]:
-        return field.attribute, _text_name(field), _text_value(field, version, classes, flexible)
+    def plan(field: FieldSpec) -> tuple[str, str, Render]:
+        return field.attribute, _text_name(field), _text_value(field, version, root, flexible)
 
-    plain = [step(f) for f in spec.plain_fields(version)]
-    tagged = [(*step(f), f.tag) for f in spec.tagged_fields(version)]
+    plain = [plan(f) for f in spec.plain_fields(version)]
+    tagged = [(*plan(f), f.tag) for f in spec.tagged_fields(version)]
 
     def shown(value: object, value_of: Render) -> str:
         return "null" if value is None else value_of(value)
@@ -150,10 +145,10 @@ def _text_name(field: FieldSpec) -> str:
     return f"{name}_size_in_bytes" if field.element == "records" else name
 
 
-def _text_value(field: FieldSpec, version: int, classes: _Classes, flexible: bool) -> Render:
+def _text_value(field: FieldSpec, version: int, root: type[Message], flexible: bool) -> Render:
     one: Render = _TEXT_VALUES.get(field.element, str)
     if field.struct is not None:
-        one = _text_struct(field.struct, version, classes, flexible)
+        one = _text_struct(field.struct, version, root, flexible)
     if not field.is_array:
         return one
     return lambda values: f"[{','.join('null' if v is None else one(v) for v in values)}]"
@@ -161,7 +156,7 @@ def _text_value(field: FieldSpec, version: int, classes: _Classes, flexible: boo
 
 _TEXT_VALUES: dict[str, Render] = {
     "bool": lambda value: "true" if value else "false",
-    "string": one_line,
+    "string": escape_control,
     "uuid": uuid_text,
     "bytes": lambda value: f"java.nio.HeapByteBuffer[pos=0 lim={len(value)} cap={len(value)}]",
     "records": lambda value: str(len(value)),

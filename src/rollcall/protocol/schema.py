@@ -1,11 +1,11 @@
-"""Schemas: what a message is made of, version by version.
+"""Schemas of messages: their fields and in which versions each field exists.
 
-They are frozen, and sound when they come out of `schema_parser`.
+Immutable; `schema_parser` makes and validates them.
 """
 
 import keyword
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,7 +16,7 @@ API_VERSIONS_KEY = 18
 
 @dataclass(frozen=True)
 class FieldSpec:
-    """One field: its type and, for each of its traits, the versions that have it."""
+    """A field: its type, and the versions in which it exists, is nullable, tagged or deprecated."""
 
     name: str
     type: str
@@ -26,8 +26,6 @@ class FieldSpec:
     tag: int | None = None
     default: object = None
     ignorable: bool = False
-    map_key: bool = False
-    entity_type: str | None = None
     about: str = ""
     deprecated: VersionRange = NO_VERSIONS
     flexible: VersionRange | None = None
@@ -35,7 +33,7 @@ class FieldSpec:
 
     @cached_property
     def attribute(self) -> str:
-        """The name in Python: `ThrottleTimeMs` is `throttle_time_ms`."""
+        """The Python name: `ThrottleTimeMs` becomes `throttle_time_ms`."""
         name = snake_case(self.name)
         return f"{name}_" if keyword.iskeyword(name) else name
 
@@ -45,13 +43,13 @@ class FieldSpec:
 
     @property
     def element(self) -> str:
-        """The type of one element of an array, or the type itself."""
+        """The element type of an array, otherwise the type itself."""
         return self.type.removeprefix("[]")
 
 
 @dataclass(frozen=True)
 class StructSpec:
-    """Fields in the order of the wire."""
+    """Fields in wire order."""
 
     name: str
     versions: VersionRange
@@ -70,31 +68,19 @@ class StructSpec:
 
 @dataclass(frozen=True)
 class MessageSpec(StructSpec):
-    """A message: the fields at its top, and what Kafka says about it as a whole."""
+    """A message: its top-level fields, API key and flexible versions."""
 
     kind: str = "data"
     api_key: int | None = None
     flexible: VersionRange = NO_VERSIONS
     deprecated: VersionRange = NO_VERSIONS
-    listeners: tuple[str, ...] = ()
     latest_unstable: bool = False
     changes: Mapping[int, str] = field(default_factory=dict, repr=False)
-    """What each version brought, in words; our own attribute of the format."""
+    """Changes of each version as text; an extension of Kafka's format."""
 
     @property
     def api_name(self) -> str:
         return self.name.removesuffix("Request").removesuffix("Response")
-
-    def structs(self) -> Iterator[StructSpec]:
-        """Every struct below the message, outermost first, each once."""
-        seen: dict[str, StructSpec] = {}
-        queue: list[StructSpec] = [self]
-        while queue:
-            for struct in (f.struct for f in queue.pop(0).fields if f.struct is not None):
-                if struct.name not in seen:
-                    seen[struct.name] = struct
-                    queue.append(struct)
-        return iter(seen.values())
 
 
 def snake_case(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Ranges of versions, written as Kafka's schemas write them: `0+`, `3-5`, `4`, `none`."""
+"""Version ranges in the notation of Kafka's schemas: `0+`, `3-5`, `4`, `none`."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _FORM = re.compile(r"(\d+)(?:(\+)|-(\d+))?")
 
 @dataclass(frozen=True, slots=True)
 class VersionRange:
-    """All versions from `lowest` to `highest`, both included; empty when `lowest` is above."""
+    """All versions from `lowest` to `highest` inclusive; empty if `lowest` is greater."""
 
     lowest: int
     highest: int
@@ -24,13 +24,14 @@ class VersionRange:
         match = _FORM.fullmatch(text.strip())
         if match is None:
             raise SchemaError(
-                f"{text!r} is not a range of versions", hint="write it as 0+, 3-5, 4 or none"
+                f"{text!r} is not a version range", hint="write it as 0+, 3-5, 4 or none"
             )
         lowest = int(match[1])
         highest = HIGHEST_VERSION if match[2] else int(match[3] or match[1])
         if not lowest <= highest <= HIGHEST_VERSION:
             raise SchemaError(
-                f"the range {text!r} runs backwards", hint=f"use 0 to {HIGHEST_VERSION}"
+                f"the version range {text!r} is out of order or too high",
+                hint=f"use ascending versions from 0 to {HIGHEST_VERSION}",
             )
         return cls(lowest, highest)
 

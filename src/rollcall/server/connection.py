@@ -24,7 +24,7 @@ from rollcall.protocol.errors import RemoteProtocolError
 from rollcall.protocol.framing import frame
 from rollcall.protocol.headers import Request, read_request, write_response
 from rollcall.protocol.messages import Message
-from rollcall.protocol.rendering import one_line
+from rollcall.protocol.rendering import escape_control
 from rollcall.protocol.schema import API_VERSIONS_KEY
 from rollcall.server.authentication import (
     AuthenticationStep,
@@ -372,7 +372,7 @@ class Connection:
             self._refuse_and_close(
                 RefusalReason.NOT_ADMITTED,
                 "principal %s is not allowed on this listener",
-                one_line(principal),
+                escape_control(principal),
             )
 
     # -- closing

@@ -1,7 +1,6 @@
-"""Clients that we did not write, in memory against our server sides.
+"""SASL clients of kafka-python and aiokafka log in to our servers, in memory.
 
-The other direction needs a server that we did not write: `test_scram.py` replays exchanges that
-were recorded with Kafka's own.
+For our clients, `test_scram.py` replays exchanges recorded with Kafka.
 """
 
 import asyncio
@@ -11,7 +10,7 @@ import pytest
 from rollcall.protocol.sasl import AuthenticationFailed, Users, new_server
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore:(read|open)_text is deprecated:DeprecationWarning"  # kafka-python, when imported
+    "ignore:(read|open)_text is deprecated:DeprecationWarning"  # kafka-python at import
 )
 
 USERNAME, PASSWORD = "alice", "wönder\u00a0land,="
@@ -27,9 +26,9 @@ def log_in_with_kafka_python(mechanism: str, users: Users) -> str | None:
     server = new_server(mechanism, users)
     principal_name = None
     while not client.is_done():
-        step = server.step(client.auth_bytes())
-        principal_name = step.principal_name
-        client.receive(step.token)
+        reply = server.step(client.auth_bytes())
+        principal_name = reply.principal_name
+        client.receive(reply.token)
     assert client.is_authenticated()
     return principal_name
 
@@ -50,10 +49,10 @@ async def log_in_with_aiokafka(
         else ScramAuthenticator(sasl_mechanism=mechanism, **options)
     )
     server = new_server(mechanism, users)
-    principal_name, reply = None, None
-    while answer := await client.step(reply):
-        step = server.step(answer[0])
-        principal_name, reply = step.principal_name, step.token
+    principal_name, challenge = None, None
+    while step := await client.step(challenge):
+        reply = server.step(step[0])
+        principal_name, challenge = reply.principal_name, reply.token
     return principal_name
 
 
@@ -63,7 +62,7 @@ def test_kafka_python_logs_in(mechanism: str) -> None:
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_kafka_python_is_refused_with_a_wrong_password(mechanism: str) -> None:
+def test_kafka_python_is_rejected_with_a_wrong_password(mechanism: str) -> None:
     with pytest.raises(AuthenticationFailed, match="wrong"):
         log_in_with_kafka_python(mechanism, Users({USERNAME: "another"}))
 
@@ -76,6 +75,6 @@ async def test_aiokafka_logs_in(mechanism: str, username: str) -> None:
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-async def test_aiokafka_is_refused_with_a_wrong_password(mechanism: str) -> None:
+async def test_aiokafka_is_rejected_with_a_wrong_password(mechanism: str) -> None:
     with pytest.raises(AuthenticationFailed, match="wrong"):
         await log_in_with_aiokafka(mechanism, Users({USERNAME: "another"}))

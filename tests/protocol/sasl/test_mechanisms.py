@@ -1,4 +1,4 @@
-"""What holds for every mechanism: both sides joined in memory, and treated badly."""
+"""Properties of all mechanisms: logins, wrong passwords, modified and random tokens."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,18 +19,18 @@ NAMES = TEXT | st.text("a=,2C3D", min_size=1, max_size=20)
 Wire = Callable[[int, bytes], bytes]
 
 
-def converse(
+def exchange(
     mechanism: str, users: Users, username: str, password: str, wire: Wire | None = None
 ) -> tuple[bool, str | None]:
-    """Whether the client trusts the server, and as whom the server took the client."""
+    """Whether the client completed the exchange, and the accepted principal name."""
     client, server = new_client(mechanism, username, password), new_server(mechanism, users)
     principal_name, index = None, 0
     token = client.step(None)
     with suppress(AuthenticationFailed):
         while token is not None:
-            step = server.step(wire(index, token) if wire else token)
-            principal_name = step.principal_name
-            token = client.step(wire(index + 1, step.token) if wire else step.token)
+            reply = server.step(wire(index, token) if wire else token)
+            principal_name = reply.principal_name
+            token = client.step(wire(index + 1, reply.token) if wire else reply.token)
             index += 2
     return client.done, principal_name
 
@@ -46,15 +46,15 @@ def test_the_strongest_mechanism_is_listed_first() -> None:
 
 
 @every_mechanism
-def test_both_sides_know_their_mechanism(mechanism: str) -> None:
+def test_both_sides_have_the_name_of_their_mechanism(mechanism: str) -> None:
     assert new_client(mechanism, "alice", "wonder").mechanism == mechanism
     assert new_server(mechanism, alice()).mechanism == mechanism
 
 
-def test_a_mechanism_we_do_not_have_is_refused_with_those_we_have() -> None:
+def test_the_error_for_an_unknown_mechanism_lists_the_known_ones() -> None:
     with pytest.raises(LocalProtocolError, match="GSSAPI") as failure:
         new_client("GSSAPI", "alice", "wonder")
-    assert failure.value.hint == "choose one of SCRAM-SHA-512, SCRAM-SHA-256, PLAIN"
+    assert failure.value.hint == "use one of SCRAM-SHA-512, SCRAM-SHA-256, PLAIN"
     with pytest.raises(LocalProtocolError, match="plain"):
         new_server("plain", alice())
 
@@ -62,28 +62,28 @@ def test_a_mechanism_we_do_not_have_is_refused_with_those_we_have() -> None:
 @every_mechanism
 @settings(max_examples=60, deadline=None)
 @given(username=NAMES, password=TEXT)
-def test_any_user_gets_in_with_the_right_password(
+def test_a_user_logs_in_with_the_right_password(
     mechanism: str, username: str, password: str
 ) -> None:
     users = Users({username: password})
-    assert converse(mechanism, users, username, password) == (True, username)
+    assert exchange(mechanism, users, username, password) == (True, username)
 
 
 @every_mechanism
 @settings(max_examples=60, deadline=None)
 @given(username=NAMES, right=TEXT, wrong=TEXT)
-def test_nobody_gets_in_with_a_wrong_password(
+def test_a_user_is_rejected_with_a_wrong_password(
     mechanism: str, username: str, right: str, wrong: str
 ) -> None:
     assume(right != wrong)
-    assert converse(mechanism, Users({username: right}), username, wrong) == (False, None)
+    assert exchange(mechanism, Users({username: right}), username, wrong) == (False, None)
 
 
 @every_mechanism
 @settings(max_examples=40, deadline=None)
 @given(username=NAMES.filter(lambda name: name != "alice"), password=TEXT | st.just("wonder"))
-def test_nobody_gets_in_who_is_not_known(mechanism: str, username: str, password: str) -> None:
-    assert converse(mechanism, alice(), username, password) == (False, None)
+def test_an_unknown_user_is_rejected(mechanism: str, username: str, password: str) -> None:
+    assert exchange(mechanism, alice(), username, password) == (False, None)
 
 
 def changed_at(message: int, position: int, flip: int) -> Wire:
@@ -101,22 +101,22 @@ def changed_at(message: int, position: int, flip: int) -> Wire:
 @every_mechanism
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
-def test_no_exchange_survives_a_changed_byte(mechanism: str, data: st.DataObject) -> None:
+def test_an_exchange_with_a_modified_byte_fails(mechanism: str, data: st.DataObject) -> None:
     last = 1 if mechanism == "PLAIN" else 3
     message = data.draw(st.integers(0, last))
     wire = changed_at(message, data.draw(st.integers(0, 250)), data.draw(st.integers(1, 255)))
-    trusted, principal_name = converse(mechanism, alice(), "alice", "wonder", wire)
+    trusted, principal_name = exchange(mechanism, alice(), "alice", "wonder", wire)
     assert not trusted
     assert principal_name == ("alice" if message == last else None)
 
 
 @pytest.mark.parametrize("message", range(4))
-def test_no_scram_exchange_survives_a_flipped_lowest_bit_anywhere(message: int) -> None:
+def test_a_scram_exchange_with_any_lowest_bit_flipped_fails(message: int) -> None:
     lengths: list[int] = []
-    converse("SCRAM-SHA-256", alice(), "alice", "wonder", lambda _, t: lengths.append(len(t)) or t)
+    exchange("SCRAM-SHA-256", alice(), "alice", "wonder", lambda _, t: lengths.append(len(t)) or t)
     for position in range(lengths[message]):
         wire = changed_at(message, position, 1)
-        trusted, _ = converse("SCRAM-SHA-256", alice(), "alice", "wonder", wire)
+        trusted, _ = exchange("SCRAM-SHA-256", alice(), "alice", "wonder", wire)
         assert not trusted
 
 
@@ -132,13 +132,13 @@ TOKENS = st.binary(max_size=200) | st.lists(PIECES, max_size=8).map(lambda p: ",
 
 @every_mechanism
 @settings(max_examples=300, deadline=None)
-@given(tokens=st.lists(TOKENS, min_size=1, max_size=3), begin_well=st.booleans())
-def test_a_server_fed_anything_at_all_only_ever_refuses(
-    mechanism: str, tokens: list[bytes], begin_well: bool
+@given(tokens=st.lists(TOKENS, min_size=1, max_size=3), valid_start=st.booleans())
+def test_a_server_rejects_random_tokens(
+    mechanism: str, tokens: list[bytes], valid_start: bool
 ) -> None:
     assume(b"\0alice\0wonder" not in tokens)
     server = new_server(mechanism, alice())
-    if begin_well:
+    if valid_start:
         tokens = [new_client(mechanism, "alice", "nothing").step(None) or b"", *tokens]
     with suppress(AuthenticationFailed):
         for token in tokens:
@@ -147,14 +147,14 @@ def test_a_server_fed_anything_at_all_only_ever_refuses(
 
 @every_mechanism
 @settings(max_examples=300, deadline=None)
-@given(tokens=st.lists(TOKENS.filter(bool), min_size=1, max_size=3), begin_well=st.booleans())
-def test_a_client_fed_anything_at_all_only_ever_refuses(
-    mechanism: str, tokens: list[bytes], begin_well: bool
+@given(tokens=st.lists(TOKENS.filter(bool), min_size=1, max_size=3), valid_start=st.booleans())
+def test_a_client_rejects_random_tokens(
+    mechanism: str, tokens: list[bytes], valid_start: bool
 ) -> None:
     client = new_client(mechanism, "alice", "wonder")
     first = client.step(None)
     assert first is not None
-    if begin_well and mechanism != "PLAIN":
+    if valid_start and mechanism != "PLAIN":
         client.step(new_server(mechanism, alice()).step(first).token)
     with suppress(AuthenticationFailed):
         for token in tokens:

@@ -1,8 +1,9 @@
+"""SCRAM exchanges: recorded transcripts, and everything that either side rejects."""
+
 import json
 from base64 import b64decode
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 
 import pytest
 
@@ -13,6 +14,7 @@ from rollcall.protocol.sasl import (
     ScramClient,
     ScramCredential,
     ScramServer,
+    scram_keys,
 )
 
 SECRET = b"the same on all brokers"
@@ -20,7 +22,7 @@ SECRET = b"the same on all brokers"
 
 @dataclass(frozen=True)
 class Transcript:
-    """An exchange that other people's code, or an RFC, has written down."""
+    """A recorded exchange of other software, or of an RFC."""
 
     origin: str
     mechanism: str
@@ -41,20 +43,22 @@ class Transcript:
         return b64decode(self.messages[1].split(",")[1].removeprefix("s="))
 
 
-# The no-break space and the umlauts in the passwords show that Kafka hashes UTF-8 without SASLprep.
+# Passwords with a no-break space and umlauts show that Kafka hashes UTF-8 without SASLprep.
 TRANSCRIPTS = [
     Transcript(**row)
     for row in json.loads(Path(__file__).with_name("transcripts.json").read_text())
 ]
 every_transcript = pytest.mark.parametrize(
-    "told", TRANSCRIPTS, ids=lambda told: f"{told.mechanism} from {told.origin}"
+    "recorded", TRANSCRIPTS, ids=lambda recorded: f"{recorded.mechanism} from {recorded.origin}"
 )
 
 
 @every_transcript
-def test_the_client_says_what_was_written_down_and_trusts_that_server(told: Transcript) -> None:
-    client = ScramClient(told.mechanism, told.username, told.password, nonce=told.client_nonce)
-    client_first, server_first, client_final, server_final = (m.encode() for m in told.messages)
+def test_scram_client_matches_recorded_exchanges(recorded: Transcript) -> None:
+    client = ScramClient(
+        recorded.mechanism, recorded.username, recorded.password, nonce=recorded.client_nonce
+    )
+    client_first, server_first, client_final, server_final = (m.encode() for m in recorded.messages)
     assert client.step(None) == client_first
     assert client.step(server_first) == client_final
     assert not client.done
@@ -63,17 +67,19 @@ def test_the_client_says_what_was_written_down_and_trusts_that_server(told: Tran
 
 
 @every_transcript
-def test_the_server_says_what_was_written_down_and_trusts_that_client(told: Transcript) -> None:
-    credential = ScramCredential.from_password(told.password, told.mechanism, salt=told.salt)
-    server = ScramServer(
-        told.mechanism,
-        {told.username: credential}.get,
-        secret=SECRET,
-        nonce=told.server_nonce,
+def test_scram_server_matches_recorded_exchanges(recorded: Transcript) -> None:
+    credential = ScramCredential.from_password(
+        recorded.password, recorded.mechanism, salt=recorded.salt
     )
-    client_first, server_first, client_final, server_final = (m.encode() for m in told.messages)
+    server = ScramServer(
+        recorded.mechanism,
+        {recorded.username: credential}.get,
+        secret=SECRET,
+        nonce=recorded.server_nonce,
+    )
+    client_first, server_first, client_final, server_final = (m.encode() for m in recorded.messages)
     assert server.step(client_first) == SaslReply(server_first)
-    assert server.step(client_final) == SaslReply(server_final, principal_name=told.username)
+    assert server.step(client_final) == SaslReply(server_final, principal_name=recorded.username)
 
 
 CREDENTIAL = ScramCredential.from_password("pencil", "SCRAM-SHA-256")
@@ -84,23 +90,23 @@ def server_for_user(**options: str) -> ScramServer:
 
 
 @pytest.mark.parametrize("extension", ["tokenauth=true", "tokenauth=TRUE", "x=1,tokenauth=true"])
-def test_delegation_tokens_are_refused(extension: str) -> None:
+def test_scram_server_rejects_delegation_tokens(extension: str) -> None:
     with pytest.raises(AuthenticationFailed, match="delegation token"):
         server_for_user().step(f"n,,n=user,r=abc,{extension}".encode())
 
 
 @pytest.mark.parametrize("extension", ["tokenauth=false", "trace=yes"])
-def test_other_extensions_are_passed_over(extension: str) -> None:
+def test_scram_server_ignores_other_extensions(extension: str) -> None:
     assert not server_for_user().step(f"n,,n=user,r=abc,{extension}".encode()).done
 
 
-def test_an_authorization_id_must_be_the_username() -> None:
+def test_scram_server_rejects_another_authorization_id() -> None:
     assert server_for_user().step(b"n,a=user,n=user,r=abc").token
-    with pytest.raises(AuthenticationFailed, match="somebody else"):
+    with pytest.raises(AuthenticationFailed, match="authorization id differs"):
         server_for_user().step(b"n,a=root,n=user,r=abc")
 
 
-def test_the_channel_binding_must_be_the_one_that_the_client_began_with() -> None:
+def test_scram_server_rejects_a_changed_channel_binding() -> None:
     server = server_for_user(nonce="server")
     server.step(b"y,,n=user,r=client")
     with pytest.raises(AuthenticationFailed, match="channel binding"):
@@ -108,21 +114,21 @@ def test_the_channel_binding_must_be_the_one_that_the_client_began_with() -> Non
 
 
 @pytest.mark.parametrize("nonce", ["client", "clientserve", "clientserverr", "replayed"])
-def test_the_nonce_must_be_the_one_of_this_exchange(nonce: str) -> None:
+def test_scram_server_rejects_a_nonce_of_another_exchange(nonce: str) -> None:
     server = server_for_user(nonce="server")
     server.step(b"n,,n=user,r=client")
     with pytest.raises(AuthenticationFailed, match="nonce"):
         server.step(f"c=biws,r={nonce},p=cHJvb2Y=".encode())
 
 
-def test_a_proof_of_another_length_is_refused() -> None:
+def test_scram_server_rejects_a_proof_of_the_wrong_length() -> None:
     server = server_for_user(nonce="server")
     server.step(b"n,,n=user,r=client")
-    with pytest.raises(AuthenticationFailed, match="5 bytes"):
+    with pytest.raises(AuthenticationFailed, match="wrong length"):
         server.step(b"c=biws,r=clientserver,p=cHJvb2Y=")
 
 
-def test_an_unknown_user_and_a_wrong_password_cannot_be_told_apart() -> None:
+def test_scram_server_reacts_the_same_to_an_unknown_user_and_a_wrong_password() -> None:
     def attempt(username: str) -> tuple[str, list[str]]:
         server = server_for_user(nonce="server")
         client = ScramClient("SCRAM-SHA-256", username, "wrong", nonce="client")
@@ -146,8 +152,7 @@ def test_an_unknown_user_and_a_wrong_password_cannot_be_told_apart() -> None:
     assert attempt("user")[0] == known_salt
 
 
-def test_a_made_up_credential_lets_nobody_in_even_with_its_own_keys() -> None:
-    """The keys are as good as unknown; should they leak, they still open nothing."""
+def test_scram_server_rejects_an_unknown_user_whose_fake_keys_leaked() -> None:
     leaked = ScramCredential.from_password("pencil", "SCRAM-SHA-256")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ScramCredential, "for_unknown_user", lambda *_, **__: leaked)
@@ -159,26 +164,25 @@ def test_a_made_up_credential_lets_nobody_in_even_with_its_own_keys() -> None:
 
 
 @pytest.mark.parametrize("iterations", [1, 4095, 100_001, 2_147_483_647, 9_999_999_999])
-def test_the_client_refuses_an_iteration_count_that_is_too_weak_or_too_costly(
-    iterations: int,
+def test_scram_client_rejects_iterations_out_of_range_before_hashing(
+    iterations: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(scram_keys, "salt_password", lambda *_: pytest.fail("hashed"))
     client = ScramClient("SCRAM-SHA-256", "user", "pencil", nonce="client")
     client.step(None)
-    begun = perf_counter()
     with pytest.raises(AuthenticationFailed, match=f"{iterations} iterations"):
         client.step(f"r=clientserver,s=c2FsdA==,i={iterations}".encode())
-    assert perf_counter() - begun < 1
 
 
 @pytest.mark.parametrize("nonce", ["client", "clien", "server", "servclient", "Clientserver"])
-def test_the_client_refuses_a_server_that_did_not_add_to_its_nonce(nonce: str) -> None:
+def test_scram_client_rejects_a_server_that_did_not_add_a_nonce(nonce: str) -> None:
     client = ScramClient("SCRAM-SHA-256", "user", "pencil", nonce="client")
     client.step(None)
     with pytest.raises(AuthenticationFailed, match="nonce"):
         client.step(f"r={nonce},s=c2FsdA==,i=4096".encode())
 
 
-def test_the_client_refuses_a_server_that_does_not_know_the_password() -> None:
+def test_scram_client_rejects_a_server_without_the_credential() -> None:
     client = ScramClient("SCRAM-SHA-256", "user", "pencil", nonce="client")
     client.step(None)
     client.step(b"r=clientserver,s=c2FsdA==,i=4096")
@@ -187,7 +191,7 @@ def test_the_client_refuses_a_server_that_does_not_know_the_password() -> None:
     assert not client.done
 
 
-def test_every_exchange_has_nonces_of_its_own() -> None:
+def test_nonces_differ_between_exchanges() -> None:
     firsts = {ScramClient("SCRAM-SHA-256", "user", "pencil").step(None) for _ in range(5)}
     assert len(firsts) == 5
     replies = {server_for_user().step(b"n,,n=user,r=abc").token for _ in range(5)}
@@ -195,7 +199,7 @@ def test_every_exchange_has_nonces_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("nonce", ["", "a,b", "a b", "ä"])
-def test_a_nonce_that_cannot_be_written_fails_at_once(nonce: str) -> None:
+def test_an_invalid_nonce_is_a_local_error(nonce: str) -> None:
     with pytest.raises(LocalProtocolError, match="nonce"):
         ScramClient("SCRAM-SHA-256", "user", "pencil", nonce=nonce)
     with pytest.raises(LocalProtocolError, match="nonce"):

@@ -1,3 +1,5 @@
+"""SCRAM credentials: derivation, limits, and fake ones of unknown users."""
+
 from base64 import b64decode
 
 import pytest
@@ -27,42 +29,42 @@ def test_keys_are_as_long_as_the_hash(mechanism: str, size: int) -> None:
 
 
 @pytest.mark.parametrize("iterations", [4096, 16_384])
-def test_iterations_within_the_bounds_of_kafka_are_taken(iterations: int) -> None:
+def test_a_credential_accepts_iterations_within_kafkas_limits(iterations: int) -> None:
     credential = ScramCredential.from_password("x", "SCRAM-SHA-256", iterations=iterations)
     assert credential.iterations == iterations
 
 
 @pytest.mark.parametrize("iterations", [-1, 0, 4095, 16_385])
-def test_iterations_outside_the_bounds_of_kafka_are_refused(iterations: int) -> None:
+def test_a_credential_rejects_iterations_outside_kafkas_limits(iterations: int) -> None:
     with pytest.raises(LocalProtocolError, match=str(iterations)) as failure:
         ScramCredential(b"salt", b"stored", b"server", iterations)
     assert "4096 to 16384" in (failure.value.hint or "")
 
 
-def test_a_credential_without_salt_is_refused() -> None:
+def test_a_credential_without_salt_is_rejected() -> None:
     with pytest.raises(LocalProtocolError, match="no salt"):
         ScramCredential(b"", b"stored", b"server")
 
 
 @pytest.mark.parametrize("password", ["", "pen\0cil", "\udcff"])
-def test_a_password_that_no_client_could_use_is_refused(password: str) -> None:
+def test_a_password_that_cannot_be_sent_is_rejected(password: str) -> None:
     with pytest.raises(LocalProtocolError, match="password"):
         ScramCredential.from_password(password, "SCRAM-SHA-256")
 
 
-def test_an_unknown_mechanism_is_refused() -> None:
+def test_an_unknown_scram_mechanism_is_rejected() -> None:
     with pytest.raises(LocalProtocolError, match="SCRAM-SHA-1"):
         ScramCredential.from_password("pencil", "SCRAM-SHA-1")
 
 
 @pytest.mark.parametrize("mechanism", HASHES)
-def test_a_made_up_credential_looks_like_a_real_one_and_stays_the_same(mechanism: str) -> None:
-    def for_unknown_user(username: str, secret: bytes = b"s3cret") -> ScramCredential:
+def test_the_credential_of_an_unknown_user_looks_real_and_is_stable(mechanism: str) -> None:
+    def fake(username: str, secret: bytes = b"s3cret") -> ScramCredential:
         return ScramCredential.for_unknown_user(username, mechanism, secret=secret, iterations=4096)
 
     real = ScramCredential.from_password("pencil", mechanism)
     for part in ("salt", "stored_key", "server_key"):
-        assert len(getattr(for_unknown_user("eve"), part)) == len(getattr(real, part))
-    assert for_unknown_user("eve") == for_unknown_user("eve")
-    assert for_unknown_user("eve").salt != for_unknown_user("mallory").salt
-    assert for_unknown_user("eve").salt != for_unknown_user("eve", b"another").salt
+        assert len(getattr(fake("eve"), part)) == len(getattr(real, part))
+    assert fake("eve") == fake("eve")
+    assert fake("eve").salt != fake("mallory").salt
+    assert fake("eve").salt != fake("eve", b"another").salt

@@ -1,4 +1,4 @@
-"""Nothing that a log could print holds a password, a token, a key or a nonce."""
+"""No error or repr contains a password, token, key or nonce."""
 
 import traceback
 from collections.abc import Iterator
@@ -32,18 +32,18 @@ PASSWORD = "correct-horse-battery-staple"
 USERS = Users({"alice": PASSWORD}, secret=b"the-secret-of-the-brokers")
 
 
-def texts_of(thing: object) -> str:
-    return f"{thing!s} {thing!r}"
+def texts_of(value: object) -> str:
+    return f"{value!s} {value!r}"
 
 
 def texts_of_error(error: RollcallError) -> str:
     assert error.__cause__ is None
-    assert error.__context__ is None, "an error below carries what it was raised for"
+    assert error.__context__ is None, "the context would contain the token"
     return f"{texts_of(error)} {error.hint} {error.args} {traceback.format_exception(error)}"
 
 
 def secrets_in(*tokens: bytes) -> Iterator[str]:
-    """The token itself and, for SCRAM, each value in it that is not the username."""
+    """Each token and, for SCRAM, the values in it except the username."""
     for token in tokens:
         if token:
             yield token.decode(errors="replace")
@@ -54,15 +54,15 @@ def secrets_in(*tokens: bytes) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_no_object_of_an_exchange_shows_a_secret_at_any_point(mechanism: str) -> None:
+def test_the_repr_of_an_exchange_never_shows_a_secret(mechanism: str) -> None:
     client, server = new_client(mechanism, "alice", PASSWORD), new_server(mechanism, USERS)
     seen, tokens = [texts_of(USERS), texts_of(client), texts_of(server)], []
     token = client.step(None)
     while token is not None:
-        step = server.step(token)
-        tokens += [token, step.token]
-        seen += map(texts_of, (client, server, step))
-        token = client.step(step.token)
+        reply = server.step(token)
+        tokens += [token, reply.token]
+        seen += map(texts_of, (client, server, reply))
+        token = client.step(reply.token)
     seen.append(texts_of(client))
     for secret in [PASSWORD, "the-secret", *secrets_in(*tokens)]:
         assert not any(secret in text for text in seen)
@@ -70,7 +70,7 @@ def test_no_object_of_an_exchange_shows_a_secret_at_any_point(mechanism: str) ->
 
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
-def test_credentials_and_messages_hide_their_values(mechanism: str) -> None:
+def test_the_repr_of_credentials_and_messages_hides_their_values(mechanism: str) -> None:
     credential = ScramCredential.from_password(PASSWORD, mechanism, salt=b"pinch-of-salt")
     assert repr(credential) == "ScramCredential(iterations=4096)"
     messages: list[Any] = [
@@ -106,7 +106,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("token", HOSTILE)
-def test_no_error_repeats_what_the_peer_sent(mechanism: str, token: bytes) -> None:
+def test_errors_do_not_repeat_tokens_of_the_peer(mechanism: str, token: bytes) -> None:
     server, late_server = new_server(mechanism, USERS), new_server(mechanism, USERS)
     client = new_client(mechanism, "alice", PASSWORD)
     first = client.step(None) or b""
@@ -120,7 +120,7 @@ def test_no_error_repeats_what_the_peer_sent(mechanism: str, token: bytes) -> No
 
 @settings(max_examples=200, deadline=None)
 @given(st.text("abcdef=,\0nr\ud800", min_size=8, max_size=30))
-def test_no_error_about_our_own_values_repeats_them(value: str) -> None:
+def test_errors_about_our_own_values_do_not_repeat_them(value: str) -> None:
     def attempts() -> Iterator[RollcallError]:
         for make in (
             lambda: new_client("PLAIN", "alice", value),
@@ -138,7 +138,7 @@ def test_no_error_about_our_own_values_repeats_them(value: str) -> None:
         assert value not in texts_of_error(error)
 
 
-def test_a_wrong_signature_is_not_shown() -> None:
+def test_the_error_for_a_wrong_signature_does_not_show_it() -> None:
     client = ScramClient("SCRAM-SHA-256", "alice", PASSWORD, nonce="client-nonce")
     client.step(None)
     client.step(b"r=client-nonce-and-server-nonce,s=c2FsdA==,i=4096")

@@ -1,3 +1,5 @@
+"""Users in memory: passwords, credentials, invalid names."""
+
 import pytest
 
 from rollcall.protocol.errors import LocalProtocolError
@@ -5,7 +7,7 @@ from rollcall.protocol.sasl import Users
 from rollcall.protocol.sasl.scram_keys import HASHES
 
 
-def test_the_right_password_of_the_right_user_is_taken_and_no_other() -> None:
+def test_users_accept_only_the_right_password() -> None:
     users = Users({"alice": "wonder", "bob": "builder"})
     assert users.verify_password("alice", "wonder")
     assert not users.verify_password("alice", "builder")
@@ -15,7 +17,7 @@ def test_the_right_password_of_the_right_user_is_taken_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("mechanism", HASHES)
-def test_every_user_has_a_credential_for_every_scram_mechanism(mechanism: str) -> None:
+def test_users_have_a_credential_for_every_scram_mechanism(mechanism: str) -> None:
     users = Users({"alice": "wonder"})
     assert users.scram_credential(mechanism, "alice") is not None
     assert users.scram_credential(mechanism, "nobody") is None
@@ -27,6 +29,6 @@ def test_the_secret_is_random_unless_given() -> None:
 
 
 @pytest.mark.parametrize("passwords", [{"": "x"}, {"alice": ""}, {"a\0b": "x"}, {"alice": "\0"}])
-def test_a_user_who_could_never_log_in_is_refused(passwords: dict[str, str]) -> None:
+def test_users_reject_names_and_passwords_that_cannot_be_sent(passwords: dict[str, str]) -> None:
     with pytest.raises(LocalProtocolError):
         Users(passwords)

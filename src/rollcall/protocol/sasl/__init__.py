@@ -1,25 +1,28 @@
-"""SASL: how a client proves who it is, as pure steps for both sides.
+"""SASL mechanisms PLAIN and SCRAM as sans-IO exchanges, for clients and servers.
 
-What it is: the tokens of PLAIN (RFC 4616) and SCRAM-SHA-256 and -512 (RFC 5802, RFC 7677). Each
-side is an object that is fed the peer's token and gives the next one; it lives for one exchange and
-is over after the first failure. Whatever a peer does wrong is `AuthenticationFailed`, and no text
-of ours, error or `repr`, holds a password, a token, a key or a nonce.
+Each side of an exchange is an object whose `step` takes the peer's token and returns the next one:
+PLAIN (RFC 4616), SCRAM-SHA-256 and SCRAM-SHA-512 (RFC 5802, RFC 7677). An exchange is used once and
+ends at the first failure. All mistakes of a peer are `AuthenticationFailed`. No error or `repr`
+contains a password, token, key or nonce.
 
-What it is not: the requests that carry the tokens (SaslHandshake and SaslAuthenticate are schemas
-like any other), TLS, the place where users are kept (a `CredentialStore` is handed in; `Users` is
-one in memory).
+This package does not contain the requests that carry tokens (SaslHandshake and SaslAuthenticate are
+ordinary schemas), TLS, or the storage of users (pass a `CredentialStore`; `Users` keeps them in
+memory).
 
-Text is UTF-8 and compared byte by byte. RFC 5802 asks for SASLprep (RFC 4013) before hashing; Kafka
-does not do it, its brokers and clients hash the UTF-8 form as it was typed, and so do we: with
-SASLprep here a password with, say, a no-break space would work on one side only. Kafka's own SCRAM
-takes ASCII usernames alone; ours takes any, as the RFC does.
+Text is UTF-8 and compared byte by byte. Like Kafka, and unlike RFC 5802, passwords are hashed
+without SASLprep (RFC 4013): otherwise a password with a no-break space would work on one side only.
+Kafka's SCRAM accepts ASCII usernames only; this one accepts any, as the RFC says.
 
-A step takes microseconds, but for the second one of a SCRAM client, which derives the key: a few
-milliseconds, and at most some tens when the server asks for as much as we grant.
+A step takes microseconds, except the key derivation of a SCRAM client: a few milliseconds, and some
+tens of milliseconds for the maximum number of iterations.
 
-Modules in reading order: `steps` (what all exchanges share), `plain`, `scram_keys` (credentials),
-`scram_messages` (the four messages as text), `scram` (the exchange), `users`, and `mechanisms` (the
-table of them all).
+Modules in reading order:
+
+- `steps`: base classes of all exchanges
+- `plain`: PLAIN
+- `scram_keys`, `scram_messages`, `scram`: SCRAM credentials, messages and exchange
+- `users`: credential stores
+- `mechanisms`: the table of mechanisms
 """
 
 from rollcall.protocol.sasl.mechanisms import MECHANISMS, Mechanism, new_client, new_server

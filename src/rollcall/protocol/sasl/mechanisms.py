@@ -1,7 +1,4 @@
-"""The table of mechanisms, the strongest first: the order in which a listener lists them.
-
-A new mechanism is a module with its two sides and a row here.
-"""
+"""The table of SASL mechanisms, strongest first: the order in which a listener lists them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,7 +16,7 @@ from rollcall.protocol.sasl.users import CredentialStore
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """How an exchange begins: a client with username and password, a server with its users."""
+    """A SASL mechanism and how to create its client and server side."""
 
     name: str
     client: Callable[[str, str], SaslClient]
@@ -51,16 +48,16 @@ MECHANISMS: Final[Mapping[str, Mechanism]] = MappingProxyType(
 
 
 def new_client(mechanism: str, username: str, password: str) -> SaslClient:
-    return _row(mechanism).client(username, password)
+    return _mechanism(mechanism).client(username, password)
 
 
 def new_server(mechanism: str, users: CredentialStore) -> SaslServer:
-    return _row(mechanism).server(users)
+    return _mechanism(mechanism).server(users)
 
 
-def _row(name: str) -> Mechanism:
+def _mechanism(name: str) -> Mechanism:
     if name not in MECHANISMS:
         raise LocalProtocolError(
-            f"there is no SASL mechanism {name!r}", hint=f"choose one of {', '.join(MECHANISMS)}"
+            f"unknown SASL mechanism {name!r}", hint=f"use one of {', '.join(MECHANISMS)}"
         )
     return MECHANISMS[name]

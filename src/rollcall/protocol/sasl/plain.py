@@ -1,7 +1,7 @@
 """PLAIN (RFC 4616): one token, `authorization id NUL username NUL password`.
 
-Kafka answers it with an empty token when the password is right. The password crosses the wire as it
-is, so a listener should offer PLAIN over TLS only.
+Kafka replies with an empty token if the password is correct. The password is sent in clear text, so
+a listener should offer PLAIN over TLS only.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from rollcall.protocol.sasl.steps import (
     SaslReply,
     SaslServer,
     decode_text,
-    foreign_authorization_id,
+    wrong_authorization_id,
     wrong_credentials,
 )
 
@@ -24,16 +24,16 @@ class PlainClient(SaslClient):
         super().__init__(PLAIN, username, password)
 
     def _first(self) -> bytes:
-        self._turn = self._outcome
+        self._next = self._outcome
         return f"\0{self.username}\0{self._password}".encode()
 
     def _outcome(self, reply: bytes) -> None:
         if reply:
-            raise AuthenticationFailed("the server answered PLAIN with a token, it has none")
+            raise AuthenticationFailed("the server sent a token in reply to PLAIN, expected none")
 
 
 class PlainServer(SaslServer):
-    """`verify` gets username and password, and should take the same time for all of them."""
+    """`verify` takes username and password, and should take the same time for all users."""
 
     def __init__(self, verify: Callable[[str, str], bool]) -> None:
         super().__init__(PLAIN)
@@ -43,7 +43,7 @@ class PlainServer(SaslServer):
         parts = decode_text(token).split("\0")
         if len(parts) != 3:
             raise AuthenticationFailed(
-                f"a PLAIN token has 3 parts separated by NUL, this one has {len(parts)}"
+                f"the PLAIN token has {len(parts)} parts separated by NUL, expected 3"
             )
         authorization_id, username, password = parts
         if not username:
@@ -51,7 +51,7 @@ class PlainServer(SaslServer):
         if not password:
             raise AuthenticationFailed("the password is empty")
         if authorization_id not in ("", username):
-            raise foreign_authorization_id()
+            raise wrong_authorization_id()
         if not self._verify(username, password):
             raise wrong_credentials()
         return SaslReply(b"", principal_name=username)

@@ -1,12 +1,12 @@
-"""SCRAM (RFC 5802, RFC 7677): both sides prove that they know the password, and neither sends it.
+"""SCRAM (RFC 5802, RFC 7677): both sides prove that they know the password without sending it.
 
-    client first ->   who I am, my nonce
-                 <-   server first: both nonces, salt and iterations
+    client first ->   username, client nonce
+                 <-   server first: both nonces, salt, iterations
     client final ->   both nonces, proof     = client key XOR HMAC(stored key, all of the above)
                  <-   server final: signature = HMAC(server key, all of the above)
 
-The server undoes the XOR with the stored key, and what it gets must hash to the stored key again.
-The client is done only after the signature: a server without the credential is refused.
+The server recovers the client key from the proof and checks that its hash is the stored key. The
+client checks the signature, and so rejects a server that does not have the credential.
 """
 
 import hashlib
@@ -33,15 +33,15 @@ from rollcall.protocol.sasl.steps import (
     SaslClient,
     SaslReply,
     SaslServer,
-    foreign_authorization_id,
+    wrong_authorization_id,
     wrong_credentials,
 )
 
-# Kafka's own maximum is lower, but its clients do not check it; this is still well under a second.
-MAX_ITERATIONS_ASKED: Final = 100_000
+# Kafka's maximum is 16,384, but its clients do not check it. 100,000 take well under a second.
+MAX_ACCEPTED_ITERATIONS: Final = 100_000
 
 GS2_HEADER: Final = "n,,"
-"""The client's way to say: no channel binding, and no authorization id but my username."""
+"""No channel binding, and no authorization id other than the username."""
 
 
 class ScramClient(SaslClient):
@@ -54,10 +54,10 @@ class ScramClient(SaslClient):
 
     def _first(self) -> bytes:
         bare = f"n={write_name(self.username)},r={self._nonce}"
-        self._turn = partial(self._prove, bare)
+        self._next = partial(self._send_proof, bare)
         return (GS2_HEADER + bare).encode()
 
-    def _prove(self, bare: str, challenge: bytes) -> bytes:
+    def _send_proof(self, bare: str, challenge: bytes) -> bytes:
         server = ServerFirst.parse(challenge)
         if not server.nonce.startswith(self._nonce) or server.nonce == self._nonce:
             raise AuthenticationFailed("the server did not add its nonce to the client's")
@@ -71,21 +71,22 @@ class ScramClient(SaslClient):
         stored_key = hashlib.new(self._hash, client_key).digest()
         proof = _xor(client_key, hmac.digest(stored_key, signed, self._hash))
         server_key = scram_keys.server_key(salted, self._hash)
-        self._turn = partial(self._trust, hmac.digest(server_key, signed, self._hash))
+        self._next = partial(self._check_signature, hmac.digest(server_key, signed, self._hash))
         return f"{without_proof},p={write_base64(proof)}".encode()
 
-    def _trust(self, expected: bytes, challenge: bytes) -> None:
+    def _check_signature(self, expected: bytes, challenge: bytes) -> None:
         if not hmac.compare_digest(parse_server_final(challenge), expected):
             raise AuthenticationFailed(
                 "the server could not prove that it knows the password",
-                hint="somebody may be posing as the broker: check the address, and use TLS",
+                hint="check the address and use TLS: this may not be the real broker",
             )
 
 
 class ScramServer(SaslServer):
-    """`lookup` finds the credential of a username; `secret` makes up those that are not there.
+    """`lookup` returns the credential of a username.
 
-    `iterations` should be what the real credentials have, as a client gets to see the number.
+    Fake credentials of unknown users are derived from `secret`. They have `iterations`, which
+    should be the number of the real credentials, because clients see it.
     """
 
     def __init__(
@@ -108,19 +109,19 @@ class ScramServer(SaslServer):
         client = ClientFirst.parse(token)
         if client.extensions.get("tokenauth", "").lower() == "true":
             raise AuthenticationFailed(
-                "the client logs in with a delegation token, which is not supported here",
+                "delegation tokens are not supported",
                 hint="log in with a username and a password",
             )
         if client.authorization_id not in ("", client.username):
-            raise foreign_authorization_id()
+            raise wrong_authorization_id()
         known = self._lookup(client.username)
-        for_unknown_user = ScramCredential.for_unknown_user(
+        fake = ScramCredential.for_unknown_user(
             client.username, self.mechanism, secret=self._secret, iterations=self._iterations
         )
-        credential = known or for_unknown_user
+        credential = known or fake
         salt, iterations = write_base64(credential.salt), credential.iterations
         reply = f"r={client.nonce}{self._nonce},s={salt},i={iterations}"
-        self._turn = partial(self._verify, client, reply, credential, known is not None)
+        self._next = partial(self._verify, client, reply, credential, known is not None)
         return SaslReply(reply.encode())
 
     def _verify(
@@ -133,13 +134,13 @@ class ScramServer(SaslServer):
     ) -> SaslReply:
         final = ClientFinal.parse(token)
         if final.channel_binding != client.gs2_header.encode():
-            raise AuthenticationFailed("the channel binding is not the one the client began with")
+            raise AuthenticationFailed("the channel binding differs from the first message")
         if not hmac.compare_digest(final.nonce, client.nonce + self._nonce):
-            raise AuthenticationFailed("the nonce is not the one of this exchange")
+            raise AuthenticationFailed("the nonce does not belong to this exchange")
         signed = _signed(client.bare, server_first, final.without_proof)
         signature = hmac.digest(credential.stored_key, signed, self._hash)
         if len(final.proof) != len(signature):
-            raise AuthenticationFailed(f"the proof has {len(final.proof)} bytes")
+            raise AuthenticationFailed("the proof has the wrong length")
         proven = hashlib.new(self._hash, _xor(final.proof, signature)).digest()
         if not (hmac.compare_digest(proven, credential.stored_key) & known):
             raise wrong_credentials()
@@ -152,17 +153,17 @@ def _checked_nonce(nonce: str | None) -> str:
         return secrets.token_urlsafe(24)
     if not NONCE.fullmatch(nonce):
         raise LocalProtocolError(
-            "a SCRAM nonce is printable ASCII without commas", hint="or leave it to rollcall"
+            "the SCRAM nonce is not printable ASCII without commas",
+            hint="omit it to get a random one",
         )
     return nonce
 
 
 def _check_iterations(iterations: int) -> None:
-    if not MIN_ITERATIONS <= iterations <= MAX_ITERATIONS_ASKED:
+    if not MIN_ITERATIONS <= iterations <= MAX_ACCEPTED_ITERATIONS:
         raise AuthenticationFailed(
-            f"the server asks for {iterations} iterations",
-            hint=f"{MIN_ITERATIONS} to {MAX_ITERATIONS_ASKED} are accepted: fewer are too weak, "
-            "more would keep this client busy",
+            f"the server requires {iterations} iterations",
+            hint=f"configure {MIN_ITERATIONS} to {MAX_ACCEPTED_ITERATIONS} on the server",
         )
 
 

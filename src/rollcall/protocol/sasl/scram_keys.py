@@ -1,11 +1,11 @@
-"""What SCRAM keeps instead of a password, and how it comes of one (RFC 5802, section 3).
+"""SCRAM credentials and the derivation of their keys (RFC 5802, section 3).
 
     salted password = PBKDF2(password, salt, iterations)
     client key      = HMAC(salted password, "Client Key")      stored key = H(client key)
     server key      = HMAC(salted password, "Server Key")
 
-The broker keeps salt, iterations, stored key and server key. With these it can check a client and
-prove itself, yet it could not log in elsewhere: that takes the client key.
+A broker stores salt, iterations, stored key and server key. They suffice to verify a client, but
+not to log in elsewhere, which takes the client key.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ HASHES: Final[Mapping[str, str]] = MappingProxyType(
     {SCRAM_SHA_256: "sha256", SCRAM_SHA_512: "sha512"}
 )
 
-# Kafka's own bounds for the credentials of its users.
+# Kafka's limits.
 MIN_ITERATIONS: Final = 4096
 MAX_ITERATIONS: Final = 16_384
 
@@ -34,7 +34,7 @@ SALT_BYTES: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class ScramCredential:
-    """What a broker keeps of one user for one mechanism."""
+    """The stored credential of one user for one mechanism."""
 
     salt: bytes = field(repr=False)
     stored_key: bytes = field(repr=False)
@@ -44,8 +44,8 @@ class ScramCredential:
     def __post_init__(self) -> None:
         if not MIN_ITERATIONS <= self.iterations <= MAX_ITERATIONS:
             raise LocalProtocolError(
-                f"a SCRAM credential has {self.iterations} iterations",
-                hint=f"Kafka allows {MIN_ITERATIONS} to {MAX_ITERATIONS}",
+                f"a SCRAM credential cannot have {self.iterations} iterations",
+                hint=f"use {MIN_ITERATIONS} to {MAX_ITERATIONS}, as Kafka does",
             )
         if not self.salt:
             raise LocalProtocolError("a SCRAM credential has no salt", hint="use 16 random bytes")
@@ -70,10 +70,10 @@ class ScramCredential:
     def for_unknown_user(
         cls, username: str, mechanism: str, *, secret: bytes, iterations: int
     ) -> Self:
-        """The credential of a user who does not exist: always the same, and no password fits it.
+        """A fake credential of an unknown user: always the same, and matched by no password.
 
-        Without it the answer to the first token would tell which users exist. The brokers of a
-        cluster share the secret, else two of them would show two salts for the same name.
+        Without it, the reply to the first token would reveal which users exist. The brokers of a
+        cluster share the secret, so that all of them send the same salt for a username.
         """
 
         def part(label: str) -> bytes:
@@ -86,7 +86,7 @@ class ScramCredential:
 def hash_of(mechanism: str) -> str:
     if mechanism not in HASHES:
         raise LocalProtocolError(
-            f"there is no SCRAM mechanism {mechanism!r}", hint=f"choose one of {', '.join(HASHES)}"
+            f"unknown SCRAM mechanism {mechanism!r}", hint=f"use one of {', '.join(HASHES)}"
         )
     return HASHES[mechanism]
 

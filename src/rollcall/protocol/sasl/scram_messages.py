@@ -1,12 +1,12 @@
-"""The four SCRAM messages as text (RFC 5802, section 7): reading what a peer sent.
+"""Parses the four SCRAM messages (RFC 5802, section 7).
 
     client first    n,[a=authorization id],n=username,r=client nonce[,extensions]
     server first    r=client nonce + server nonce,s=salt,i=iterations[,extensions]
     client final    c=base64 of the part before n=,r=both nonces[,extensions],p=proof
     server final    v=signature[,extensions]   or   e=error
 
-The order is fixed. Base64 must be in its one canonical form: with spare bits set, another text
-would stand for the same bytes, and a message that was changed on its way would pass.
+The order is fixed. Base64 must be canonical: with unused bits set, different text would decode to
+the same bytes, and a modified message would be accepted.
 """
 
 import re
@@ -24,7 +24,7 @@ NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}", re.ASCII)
 VALUE: Final = re.compile(r"[^,\0]+")
 EXTENSION: Final = re.compile(r"([A-Za-z]+)=([^,\0]+)")
 
-# The reasons of RFC 5802; any other text of a server stays out of our errors.
+# The reasons of RFC 5802. Other text of a server is not copied into errors.
 SERVER_ERRORS: Final = frozenset(
     {
         "channel-binding-not-supported",
@@ -55,18 +55,18 @@ def write_base64(data: bytes) -> str:
 
 
 class _Fields:
-    """`key=value` pairs of one message, taken in the order that the RFC fixes."""
+    """The `key=value` pairs of one message, in the order of the RFC."""
 
     def __init__(self, message: str, text: str) -> None:
         self._message = message
         self._rest = text.split(",")
         if self._rest[0].startswith("m="):
-            raise self._failure("demands an extension that nobody here knows")
+            raise self._failure("requires an unknown extension")
 
     def take(self, key: str, meaning: str, shape: re.Pattern[str]) -> str:
         found, _, value = (self._rest.pop(0) if self._rest else "").partition("=")
         if found != key:
-            raise self._failure(f"lacks its {meaning} ({key}=), or has it in another place")
+            raise self._failure(f"has no {meaning} ({key}=) at its place")
         if not shape.fullmatch(value):
             raise self._failure(f"has a malformed {meaning} ({key}=)")
         return value
@@ -78,13 +78,13 @@ class _Fields:
         except (Base64Error, ValueError):
             data = b""
         if write_base64(data) != value:
-            raise self._failure(f"has a {meaning} ({key}=) that is not base64")
+            raise self._failure(f"has a {meaning} ({key}=) that is not canonical base64")
         return data
 
     def take_extensions(self) -> dict[str, str]:
         matches = [EXTENSION.fullmatch(part) for part in self._rest]
         if not all(matches):
-            raise self._failure("has something at its end that is no extension")
+            raise self._failure("ends with text that is not an extension")
         return {match[1]: match[2] for match in matches if match}
 
     def _failure(self, what: str) -> AuthenticationFailed:
@@ -97,9 +97,9 @@ class ClientFirst:
     authorization_id: str
     nonce: str
     gs2_header: str
-    """What comes before `n=`: the channel binding flag and the authorization id."""
+    """The part before `n=`: channel binding flag and authorization id."""
     bare: str
-    """What is left without it, the part that is signed."""
+    """The part from `n=` on, which is signed."""
     extensions: Mapping[str, str]
 
     @classmethod
@@ -107,11 +107,11 @@ class ClientFirst:
         flag, *rest = decode_text(token).split(",", 2)
         if flag.startswith("p="):
             raise AuthenticationFailed(
-                "the client demands channel binding, which Kafka's SCRAM does not have",
+                "the client requires channel binding, which Kafka does not support",
                 hint="use SCRAM-SHA-256 or SCRAM-SHA-512 without -PLUS",
             )
         if flag not in ("n", "y") or len(rest) != 2:
-            raise AuthenticationFailed("the client-first message does not begin as one")
+            raise AuthenticationFailed("the client-first message has no valid GS2 header")
         authorization, bare = rest
         authorization_id = ""
         if authorization:
@@ -169,9 +169,9 @@ def parse_server_final(token: bytes) -> bytes:
     """The server's signature."""
     text = decode_text(token)
     if text.startswith("e="):
-        reason = text[2:] if text[2:] in SERVER_ERRORS else "a reason that RFC 5802 does not have"
+        reason = text[2:] if text[2:] in SERVER_ERRORS else "unknown reason"
         raise AuthenticationFailed(
-            f"the server refused: {reason}", hint="check the username and the password"
+            f"the server rejected the login: {reason}", hint="check the username and the password"
         )
     fields = _Fields("server-final", text)
     signature = fields.take_base64("v", "signature")

@@ -1,11 +1,11 @@
-"""What all exchanges share: the step, the two sides, and the one way to fail.
+"""Base classes of SASL exchanges, their reply and their error.
 
-An exchange is a chain of turns, each a method that takes the peer's token and names the turn that
-follows it. While a turn runs the exchange counts as over; only a turn that succeeds opens the next.
-So a failure is final, whatever its cause, and nothing can be tried twice on one exchange.
+An exchange is a sequence of methods. Each takes the peer's token and sets `_next` to the method for
+the token after it. Before a method runs, `_next` is set to one that raises, so that a failed
+exchange cannot be continued.
 
-Peer bytes never enter an error, also not as the `__context__` of one: a `UnicodeDecodeError`
-carries the whole token. Hence errors are raised after `except` blocks here, not inside.
+Errors never contain bytes of the peer, not even as their `__context__`: a `UnicodeDecodeError`
+holds the whole token. Errors are therefore raised after `except` blocks, not inside.
 """
 
 from abc import ABC, abstractmethod
@@ -17,13 +17,13 @@ from rollcall.errors import RollcallError
 from rollcall.protocol.errors import LocalProtocolError
 
 
-class AuthenticationFailed(RollcallError):  # noqa: N818 - it is an outcome, and this is its name
-    """The exchange ends here: wrong credentials, or a token that breaks the rules."""
+class AuthenticationFailed(RollcallError):  # noqa: N818 - named as in Kafka's error codes
+    """The exchange failed: wrong credentials, or an invalid token."""
 
 
 @dataclass(frozen=True, slots=True)
 class SaslReply:
-    """The server's answer to a token. The last one names the principal: `alice` of `User:alice`."""
+    """The server's reply to a token. The last one has the principal name, such as `alice`."""
 
     token: bytes = field(repr=False)
     principal_name: str | None = None
@@ -33,14 +33,14 @@ class SaslReply:
         return self.principal_name is not None
 
 
-def _over(_: bytes) -> NoReturn:
+def _ended(_: bytes) -> NoReturn:
     raise AuthenticationFailed(
-        "the SASL exchange is over", hint="another try needs a new exchange on a new connection"
+        "the SASL exchange has ended", hint="start a new exchange on a new connection"
     )
 
 
 class SaslClient(ABC):
-    """The client's side: `step(None)` gives the first token, then the server's go in."""
+    """The client's side: `step(None)` returns the first token, later calls take the server's."""
 
     def __init__(self, mechanism: str, username: str, password: str) -> None:
         check_text("username", username)
@@ -49,18 +49,18 @@ class SaslClient(ABC):
         self.username = username
         self.done = False
         self._password = password
-        self._turn: Callable[[bytes], bytes | None] = self._begin
+        self._next: Callable[[bytes], bytes | None] = self._begin
 
     def step(self, challenge: bytes | None) -> bytes | None:
-        """The next token; `None` when there is nothing left to say and the server is trusted."""
-        turn, self._turn = self._turn, _over
-        answer = turn(challenge or b"")
-        self.done = answer is None
-        return answer
+        """The next token; `None` when the exchange is complete and the server is verified."""
+        current, self._next = self._next, _ended
+        token = current(challenge or b"")
+        self.done = token is None
+        return token
 
     def _begin(self, challenge: bytes) -> bytes:
         if challenge:
-            raise AuthenticationFailed("the server sent a token before the client's first")
+            raise AuthenticationFailed("the server sent a token before the client did")
         return self._first()
 
     @abstractmethod
@@ -71,15 +71,15 @@ class SaslClient(ABC):
 
 
 class SaslServer(ABC):
-    """The broker's side: the client's tokens go in, until a step is done or `step` raises."""
+    """The broker's side: `step` takes the client's tokens until a reply is done or it raises."""
 
     def __init__(self, mechanism: str) -> None:
         self.mechanism = mechanism
-        self._turn: Callable[[bytes], SaslReply] = self._first
+        self._next: Callable[[bytes], SaslReply] = self._first
 
     def step(self, token: bytes) -> SaslReply:
-        turn, self._turn = self._turn, _over
-        return turn(token)
+        current, self._next = self._next, _ended
+        return current(token)
 
     @abstractmethod
     def _first(self, token: bytes) -> SaslReply: ...
@@ -89,17 +89,17 @@ class SaslServer(ABC):
 
 
 def wrong_credentials() -> AuthenticationFailed:
-    """The same words for an unknown user and a wrong password: the peer learns neither."""
+    """The same error for an unknown user and a wrong password, to reveal neither."""
     return AuthenticationFailed(
-        "the username or the password is wrong",
+        "wrong username or password",
         hint="check both, and that the user exists for this SASL mechanism",
     )
 
 
-def foreign_authorization_id() -> AuthenticationFailed:
+def wrong_authorization_id() -> AuthenticationFailed:
     return AuthenticationFailed(
-        "the client wants to act as somebody else than it logs in as",
-        hint="leave the SASL authorization id empty, or set it to the username",
+        "the SASL authorization id differs from the username",
+        hint="leave the authorization id empty, or set it to the username",
     )
 
 
@@ -112,7 +112,7 @@ def decode_text(token: bytes) -> str:
 
 
 def check_text(what: str, value: str) -> None:
-    """Refuse what no mechanism can carry: PLAIN separates by NUL, and PBKDF2 does not see it."""
+    """Reject empty text, NUL (the separator of PLAIN) and text that is not valid UTF-8."""
     if not value:
         raise LocalProtocolError(f"the SASL {what} is empty", hint=f"set a {what}")
     if "\0" in value:
@@ -124,5 +124,5 @@ def check_text(what: str, value: str) -> None:
     else:
         return
     raise LocalProtocolError(
-        f"the SASL {what} cannot be written as UTF-8", hint="it holds half a surrogate pair"
+        f"the SASL {what} cannot be encoded as UTF-8", hint="remove lone surrogates"
     )

@@ -1,4 +1,4 @@
-"""Where a server side finds its users: the interface, and one that keeps them in memory."""
+"""Credential stores of SASL servers: the interface, and one in memory."""
 
 import hmac
 import secrets
@@ -10,11 +10,11 @@ from rollcall.protocol.sasl.steps import check_text
 
 
 class CredentialStore(Protocol):
-    """What the server sides ask; the answer should take the same time if there is no such user."""
+    """Users of a SASL server. Lookups should take the same time for unknown users."""
 
     @property
     def secret(self) -> bytes:
-        """For the made-up credentials of unknown users; the same on all brokers of a cluster."""
+        """Key of the fake credentials of unknown users; the same on all brokers of a cluster."""
 
     def verify_password(self, username: str, password: str) -> bool: ...
 
@@ -22,14 +22,14 @@ class CredentialStore(Protocol):
 
 
 class Users:
-    """Users and passwords, for all mechanisms. The passwords themselves are not kept."""
+    """Users in memory, for all mechanisms. Passwords are not kept in clear text."""
 
     def __init__(self, passwords: Mapping[str, str], *, secret: bytes | None = None) -> None:
         for username, password in passwords.items():
             check_text("username", username)
             check_text("password", password)
         self.secret = secret or secrets.token_bytes(32)
-        self._nobody = secrets.token_bytes(32)  # the digest of no password
+        self._no_digest = secrets.token_bytes(32)  # of unknown users; no password has it
         self._digests = {name: self._digest(password) for name, password in passwords.items()}
         self._scram = {
             (mechanism, name): ScramCredential.from_password(password, mechanism)
@@ -38,7 +38,7 @@ class Users:
         }
 
     def verify_password(self, username: str, password: str) -> bool:
-        expected = self._digests.get(username, self._nobody)
+        expected = self._digests.get(username, self._no_digest)
         return hmac.compare_digest(expected, self._digest(password))
 
     def scram_credential(self, mechanism: str, username: str) -> ScramCredential | None:
