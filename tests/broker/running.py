@@ -18,7 +18,7 @@ from urllib.request import urlopen
 from rollcall.client import Address, ClientConfig, Connection, open_connection
 from rollcall.protocol.messages import Message
 
-ROLLCALL = (sys.executable, "-c", "from rollcall.cli import main; main()")
+ROLLCALL = (sys.executable, "-m", "rollcall")
 START_SECONDS = 60.0
 PATIENCE = 60.0
 
