@@ -1,7 +1,7 @@
-"""Connections: a node of ours beside a warm broker of Apache Kafka, both with the log at INFO.
+"""Server CPU and memory per connection: a rollcall node compared with a warm Apache Kafka broker.
 
-The client is one and the same loop of plain sockets, in this process; what is measured is the CPU
-and the memory of the server's process.
+Both log requests at INFO. The client is the same loop of blocking sockets in this process; CPU and
+memory are those of the server process.
 """
 
 import socket
@@ -20,10 +20,10 @@ IN_FLIGHT = 20
 
 
 def _request(key: int, version: int, **fields: object) -> bytes:
-    speaking = dialect(RELEASED)
-    api = speaking.apis[key]
-    body: Message = speaking.message_class(api.request.name)(**fields)
-    return frame(write_request(speaking, api, version, 7, "bench", body))
+    released = dialect(RELEASED)
+    api = released.apis[key]
+    body: Message = released.message_class(api.request.name)(**fields)
+    return frame(write_request(released, api, version, 7, "bench", body))
 
 
 def _api_versions() -> bytes:
@@ -35,7 +35,7 @@ def _metadata() -> bytes:
 
 
 def _open(port: int, number: int = 0) -> socket.socket:
-    """A connection from one of many loopback addresses, so that ports do not run out."""
+    """Connect from one of many loopback addresses: one address does not have enough ports."""
     source = f"127.0.{number // 200 % 200 + 1}.{number % 200 + 1}"
     return socket.create_connection(("127.0.0.1", port), timeout=30, source_address=(source, 0))
 
@@ -53,7 +53,7 @@ def _receive_frames(connection: socket.socket, count: int) -> None:
 
 
 def _connect_and_close(subject: Subject, count: int) -> float:
-    """The server's CPU for one connect + ApiVersions 3 + close, in microseconds."""
+    """Server CPU of one connect + ApiVersions 3 + close, in microseconds."""
     request = _api_versions()
     before = subject.cpu_seconds()
     for number in range(count):
@@ -64,7 +64,7 @@ def _connect_and_close(subject: Subject, count: int) -> float:
 
 
 def _requests(subject: Subject, request: bytes, count: int) -> float:
-    """The server's CPU for one request on an open connection, in microseconds."""
+    """Server CPU of one request on an open connection, in microseconds."""
     with _open(subject.port) as connection:
         before = subject.cpu_seconds()
         for _ in range(count // IN_FLIGHT):
@@ -74,7 +74,7 @@ def _requests(subject: Subject, request: bytes, count: int) -> float:
 
 
 def _idle_memory(subject: Subject, count: int) -> float:
-    """Resident memory of the server for one open connection that has named itself, in KB."""
+    """Resident memory of the server per open connection that sent ApiVersions 3, in KB."""
     request = _api_versions()
     before = subject.resident_bytes()
     connections = []
@@ -91,22 +91,25 @@ def _idle_memory(subject: Subject, count: int) -> float:
 
 
 def measure(*, rounds: int, connects: int, idle: int) -> Iterator[Row]:
+    api_versions, metadata = _api_versions(), _metadata()
+    runs: list[tuple[str, float, Callable[[Subject], float]]] = [
+        ("connect + ApiVersions 3 + close", 0.5, lambda s: _connect_and_close(s, connects)),
+        (
+            "ApiVersions 3 on an open connection",
+            1.0,
+            lambda s: _requests(s, api_versions, connects),
+        ),
+        ("Metadata 12 on an open connection", 1.0, lambda s: _requests(s, metadata, connects)),
+    ]
     with rollcall_node() as ours, kafka_broker() as theirs:
-        runs: dict[str, Callable[[Subject], float]] = {
-            "connect + ApiVersions 3 + close": lambda s: _connect_and_close(s, connects),
-            "ApiVersions 3 on an open connection": lambda s: _requests(
-                s, _api_versions(), connects
-            ),
-            "Metadata 12 on an open connection": lambda s: _requests(s, _metadata(), connects),
-        }
-        for what, run in runs.items():
+        for name, bar, run in runs:
             for _ in range(5):
-                run(theirs)  # until the JIT compiler has done its work
+                run(theirs)  # lets the JIT compiler finish
             taken = _alternate(ours, theirs, rounds, run)
-            yield within(f"{what}, server CPU", theirs.name, *taken, 1.0)
+            yield within(f"{name}, server CPU", theirs.name, *taken, bar)
         memory = [Timing(_idle_memory(subject, idle), 0.0) for subject in (ours, theirs)]
-        what = f"memory of an idle connection, {idle:,} open"
-        yield below(what, theirs.name, memory[0], memory[1], 10, "KB")
+        name = f"memory of an idle connection, {idle:,} open"
+        yield below(name, theirs.name, memory[0], memory[1], 4, "KB")
 
 
 def _alternate(

@@ -10,6 +10,7 @@ from rollcall.protocol.framing import frame
 from rollcall.protocol.messages import Message
 from rollcall.server import Listener, ListenerConfig, OnUnsupported, RequestContext, SocketServer
 from rollcall.server.connection import Connection
+from rollcall.server.transport import NEVER
 from tests.server.wire import (
     API_VERSIONS,
     DESCRIBE_CLUSTER,
@@ -200,7 +201,7 @@ async def test_response_that_cannot_be_encoded_closes_the_connection_and_is_logg
     ):
         peer.send(METADATA, 0, request("Metadata"))
         assert await peer.until_closed() == b""
-    assert "MetadataResponse version 0 (released) was given DescribeClusterResponse" in caplog.text
+    assert "MetadataResponse version 0 (released) cannot write a DescribeClusterResponse" in caplog.text
 
 
 async def test_handler_that_returns_none_sends_no_response() -> None:
@@ -366,3 +367,55 @@ async def test_host_with_several_addresses_gets_one_port(
         await eventually(lambda: len(server.registry) == 0)
     listener.close()
     await server.stop()
+
+
+@pytest.mark.parametrize("count", [1, 31, 32, 33, 64])
+async def test_idle_deadline_restarts_after_any_number_of_pipelined_requests(count: int) -> None:
+    async with served() as server, await Peer.connect(only_listener(server)) as peer:
+        await eventually(lambda: len(server.registry) == 1)
+        (transport,) = server._processor.transports
+        transport.deadline = NEVER
+        peer.writer.write(
+            b"".join(peer.encode(METADATA, 9, request("Metadata")) for _ in range(count))
+        )
+        for _ in range(count):
+            await peer.next_response()
+        await eventually(lambda: transport.deadline < NEVER)
+
+
+async def test_request_in_progress_has_no_deadline_although_more_bytes_arrive() -> None:
+    started, released = asyncio.Event(), asyncio.Event()
+
+    async def slow(context: RequestContext) -> Message:
+        started.set()
+        await released.wait()
+        return metadata(context)
+
+    async with (
+        served(handlers={METADATA: slow}) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
+        peer.send(METADATA, 9, request("Metadata"))
+        async with asyncio.timeout(60):
+            await started.wait()
+        (transport,) = server._processor.transports
+        second = peer.encode(METADATA, 9, request("Metadata"))
+        peer.writer.write(second[:5])
+        await eventually(lambda: transport.handler._frames)
+        assert transport.deadline == NEVER
+        released.set()
+        await peer.next_response()
+        await eventually(lambda: transport.deadline < NEVER)
+        peer.writer.write(second[5:])
+        await peer.next_response()
+
+
+async def test_deadline_of_a_closing_connection_is_not_extended_when_its_buffer_drains() -> None:
+    async with served() as server, await Peer.connect(only_listener(server)):
+        await eventually(lambda: len(server.registry) == 1)
+        (transport,) = server._processor.transports
+        transport.pause_writing()
+        transport.handler._close()
+        deadline = transport.deadline
+        transport.resume_writing()
+        assert transport.deadline == deadline

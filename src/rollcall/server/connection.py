@@ -92,6 +92,8 @@ class Connection:
         self._serve_frames(restart_clock=frame_begins)
 
     def blocked_changed(self) -> None:
+        if self._stopped:
+            return
         self._restart_clock()
         if not self.transport.blocked:
             self._serve_frames()
@@ -157,6 +159,7 @@ class Connection:
     def _serve_frames(self, *, restart_clock: bool = False) -> None:
         """Serve the requests that have arrived, and read on when none is left."""
         limits, transport = self._listener.limits, self.transport
+        turn_over = False
         for _ in range(REQUESTS_PER_TURN):
             if self._stopped or self._task is not None or transport.blocked:
                 break
@@ -170,7 +173,7 @@ class Connection:
                 self._refuse_and_close(
                     RefusalReason.FRAME_SIZE, "%s; %s", error.message, error.hint, detail=error.hint
                 )
-                return
+                break
             if request is None:
                 if self._finishing:
                     self._close()
@@ -178,13 +181,12 @@ class Connection:
             self._serve(request)
             restart_clock = True
         else:
-            transport.set_reading(False)
+            turn_over = True
             self._listener.processor.loop.call_soon(self._serve_frames)
-            return
         if restart_clock and not self._stopped:
             self._restart_clock()
-        waiting = self._task is not None and bool(self._frames)
-        transport.set_reading(not (waiting or transport.blocked or self._finishing))
+        requests_wait = turn_over or (self._task is not None and bool(self._frames))
+        transport.set_reading(not (requests_wait or transport.blocked or self._finishing))
 
     def _serve(self, frame: bytes) -> None:
         sasl = self._sasl

@@ -14,8 +14,6 @@ class FrameQueue:
     served, and a frame right after SASL authentication may already have the larger size.
     """
 
-    __slots__ = ("_buffer",)
-
     def __init__(self) -> None:
         self._buffer: bytearray | None = None
         """None when empty: most connections are idle."""

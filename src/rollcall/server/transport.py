@@ -25,7 +25,7 @@ NEVER: Final = math.inf
 
 
 class TransportHandler(Protocol):
-    """Receives the events of a transport, in this order."""
+    """Receives the events of a transport; `accepted` is the first, `closed` the last."""
 
     def accepted(self) -> bool:
         """The connection was accepted; return False to refuse it."""
