@@ -54,6 +54,18 @@ _LENGTH_AND_CORRELATION_ID = Struct(">ii")
 class Connection:
     """Handler of a `Transport` that serves Kafka requests."""
 
+    # saves memory, see Transport
+    __slots__ = (
+        "_finishing",
+        "_frames",
+        "_listener",
+        "_sasl",
+        "_stopped",
+        "_task",
+        "info",
+        "transport",
+    )
+
     def __init__(self, listener: Listener) -> None:
         self._listener = listener
         self.transport = Transport(self, listener.transport_settings)

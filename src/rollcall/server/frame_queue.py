@@ -14,6 +14,8 @@ class FrameQueue:
     served, and a frame right after SASL authentication may already have the larger size.
     """
 
+    __slots__ = ("_buffer",)  # saves memory, see Transport
+
     def __init__(self) -> None:
         self._buffer: bytearray | None = None
         """None when empty: most connections are idle."""
