@@ -32,7 +32,7 @@ class ExpectedCounts:
             "start": settings.start.isoformat(),
             "hours": settings.hours_per_broker,
             "brokers": [self.broker(broker) for broker in self.plan.fleet.brokers],
-            "clients": [self.client(at) for at in range(len(self.plan.fleet.clients))],
+            "clients": [self.client(index) for index in range(len(self.plan.fleet.clients))],
             "files": {
                 file.name: file.end - file.first
                 for file in self.plan.files
@@ -64,13 +64,14 @@ class ExpectedCounts:
     @cached_property
     def places(self) -> Mapping[int, list[int]]:
         places: dict[int, list[int]] = {}
-        for place, at in enumerate(self.plan.round):
-            places.setdefault(at, []).append(place)
+        for place, client in enumerate(self.plan.round):
+            places.setdefault(client, []).append(place)
         return places
 
-    def client(self, at: int) -> dict[str, Any]:
-        client = self.plan.fleet.clients[at]
-        sent = [found for broker in self.plan.fleet.brokers if (found := self.sent(at, broker))]
+    def client(self, index: int) -> dict[str, Any]:
+        client = self.plan.fleet.clients[index]
+        brokers = self.plan.fleet.brokers
+        sent = [found for broker in brokers if (found := self.sent(index, broker))]
         return {
             "application": client.application,
             "owner": client.owner,
@@ -88,30 +89,34 @@ class ExpectedCounts:
             "brokers": sent,
         }
 
-    def requests(self, at: int, broker: Broker) -> int:
+    def requests(self, index: int, broker: Broker) -> int:
         """The client's lines at a broker: complete rounds and a part of the last one."""
         rounds, rest = divmod(self.lines[broker.id], len(self.plan.round))
-        mine = self.places[at]
-        return rounds * len(mine) + sum(place < rest for place in mine)
+        places = self.places[index]
+        return rounds * len(places) + sum(place < rest for place in places)
 
-    def sent(self, at: int, broker: Broker) -> dict[str, Any] | None:
-        requests = self.requests(at, broker)
+    def sent(self, index: int, broker: Broker) -> dict[str, Any] | None:
+        requests = self.requests(index, broker)
         if not requests:
             return None
-        client = self.plan.fleet.clients[at]
-        _, script = self.plan.scripts[self.plan.releases.index(broker.release), at]
+        client = self.plan.fleet.clients[index]
+        _, script = self.plan.scripts[self.plan.releases.index(broker.release), index]
         steps, named = Counter[RequestStep](), 0
-        whole, rest = divmod(requests, client.connection_requests)
-        for length, times in ((client.connection_requests, whole), (rest, 1)):
+        complete, rest = divmod(requests, client.connection_requests)
+        for length, times in ((client.connection_requests, complete), (rest, 1)):
             for step, count in _counted(script, length):
                 steps[step] += count * times
             named += _named(script, client, broker.release, length) * times
+        # forms before F print no connection number, so connections on one port are the same
+        max_connections = PORT_COUNT if broker.form < "F" else requests
         return {
             "broker": broker.id,
             "client_id": client_id_at(client, broker.release),
             "requests": requests,
             "named": named,
-            "connections": min(whole + bool(rest), PORT_COUNT if broker.form < "F" else requests),
+            "connections": min(
+                complete + bool(rest), PORT_COUNT if broker.form < "F" else requests
+            ),
             "apis": _by_api(steps),
         }
 

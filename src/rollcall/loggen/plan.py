@@ -18,8 +18,9 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from rollcall.catalog import Release
+from rollcall.catalog.clients.signatures import API_VERSIONS
 from rollcall.errors import ConfigError
-from rollcall.loggen.bodies import PLACEHOLDERS, BodyContext, BrokerEndpoint
+from rollcall.loggen.bodies import PEER, PLACEHOLDERS, BodyContext, BrokerEndpoint
 from rollcall.loggen.fleet import (
     CONTROLLER,
     FORWARDED,
@@ -32,11 +33,19 @@ from rollcall.loggen.fleet import (
     make_fleet,
     releases_of,
 )
-from rollcall.loggen.scripts import FETCH, METADATA, ConnectionScript, RequestStep, script_for
+from rollcall.loggen.scripts import (
+    FETCH,
+    JOIN_GROUP,
+    METADATA,
+    PRODUCE,
+    ConnectionScript,
+    RequestStep,
+    script_for,
+)
 from rollcall.loggen.templates import template
 from rollcall.pipeline.parsing.prefix import LAST_DAY
 
-HOURS_AT_LEAST = 2
+MIN_HOURS = 2
 LINES_PER_FILE = 500_000
 NULL_IDS = ((Release((0, 8)), Release((0, 11))), (Release((2, 4)), Release((3, 1))))
 """Releases that print a missing client id as null; others print an empty string."""
@@ -86,7 +95,7 @@ class GenerateSettings:
     def hours_per_broker(self) -> int:
         """As given, or enough that no file has more than `LINES_PER_FILE` lines."""
         needed = -(-self.lines // (self.brokers * LINES_PER_FILE))
-        return self.hours or max(HOURS_AT_LEAST, needed)
+        return self.hours or max(MIN_HOURS, needed)
 
     @property
     def files(self) -> int:
@@ -119,11 +128,8 @@ class LogPlan:
 
     @cached_property
     def files(self) -> tuple[PlannedFile, ...]:
-        hours, lines, count = (
-            self.settings.hours_per_broker,
-            self.settings.lines,
-            self.settings.files,
-        )
+        hours, lines = self.settings.hours_per_broker, self.settings.lines
+        count = self.settings.files
         return tuple(
             PlannedFile(
                 number=number,
@@ -147,12 +153,12 @@ class LogPlan:
     def scripts(self) -> dict[tuple[int, int], tuple[int, ConnectionScript]]:
         """The script of each release and client, with its number within the release."""
         found: dict[tuple[int, int], tuple[int, ConnectionScript]] = {}
-        for place, release in enumerate(self.releases):
+        for release_index, release in enumerate(self.releases):
             numbers: dict[ConnectionScript, int] = {}
-            for at, client in enumerate(self.fleet.clients):
+            for client_index, client in enumerate(self.fleet.clients):
                 script = script_for(client, release)
                 number = numbers.setdefault(script, len(numbers))
-                found[place, at] = (number, script)
+                found[release_index, client_index] = (number, script)
         return found
 
     @cached_property
@@ -160,11 +166,11 @@ class LogPlan:
         """The number of the first template of each release and step, and how many it has."""
         found: dict[tuple[int, RequestStep], tuple[int, int]] = {}
         total = 0
-        for (place, _), (_, script) in self.scripts.items():
+        for (release_index, _), (_, script) in self.scripts.items():
             for step in script.steps:
-                if (place, step) not in found:
+                if (release_index, step) not in found:
                     count = len(shapes_of(step))
-                    found[place, step] = (total, count)
+                    found[release_index, step] = (total, count)
                     total += count
         return found
 
@@ -196,12 +202,13 @@ class LogPlan:
             earlier[client] += 1
 
     def client_rows(self) -> Iterator[tuple[object, ...]]:
-        for (place, at), (number, script) in self.scripts.items():
-            client, release = self.fleet.clients[at], self.releases[place]
+        for (release_index, client_index), (number, script) in self.scripts.items():
+            client = self.fleet.clients[client_index]
+            release = self.releases[release_index]
             name, version = client.software_reported or ("unknown", "unknown")
             yield (
-                place,
-                at,
+                release_index,
+                client_index,
                 printed_id(client, release),
                 client.principal,
                 listener_of(client, release),
@@ -226,32 +233,33 @@ class LogPlan:
 
     def step_rows(self) -> Iterator[tuple[object, ...]]:
         seen = set()
-        for (place, _), (number, script) in self.scripts.items():
-            if (place, number) in seen:
+        for (release_index, _), (number, script) in self.scripts.items():
+            if (release_index, number) in seen:
                 continue
-            seen.add((place, number))
+            seen.add((release_index, number))
             for slot, step in enumerate(script.steps):
-                first, count = self.step_numbers[place, step]
-                remote = {FETCH: 500_000, 0: 4_000, 11: 2_000_000}.get(step.key, 0)
-                old = step.key == 0 and step.version < 2
-                yield (place, number, slot, first, count, remote, old, THROTTLED_MS * step.error)
+                first, count = self.step_numbers[release_index, step]
+                remote_us = {FETCH: 500_000, PRODUCE: 4_000, JOIN_GROUP: 2_000_000}.get(step.key, 0)
+                converts = step.key == PRODUCE and step.version < 2
+                throttle = THROTTLED_MS * step.error
+                yield (release_index, number, slot, first, count, remote_us, converts, throttle)
 
     def template_rows(self) -> Iterator[tuple[object, ...]]:
-        for (place, step), (first, _) in self.step_numbers.items():
-            for at, (topics, partitions) in enumerate(shapes_of(step)):
+        for (release_index, step), (first, _) in self.step_numbers.items():
+            for shape, (topics, partitions) in enumerate(shapes_of(step)):
                 line = template(
                     step.key,
-                    self.context(self.releases[place], step, topics, partitions, at),
+                    self.context(self.releases[release_index], step, topics, partitions, shape),
                     forwarded=step.forwarded,
                 )
                 parts = split_at_placeholders(line.after)
-                yield (first + at, line.before, line.between, line.client_first, parts)
+                yield (first + shape, line.before, line.between, line.client_first, parts)
 
     def context(
-        self, release: Release, step: RequestStep, topics: int, partitions: int, at: int
+        self, release: Release, step: RequestStep, topics: int, partitions: int, shape: int
     ) -> BodyContext:
         names = self.fleet.topics
-        chosen = [names[(at * 5 + other) % len(names)] for other in range(topics)]
+        chosen = [names[(shape * 5 + other) % len(names)] for other in range(topics)]
         return BodyContext(
             release=release,
             version=step.version,
@@ -281,7 +289,7 @@ def split_at_placeholders(text: str) -> list[dict[str, str]]:
 
 
 def shapes_of(step: RequestStep) -> Sequence[tuple[int, int]]:
-    if step.key == 18:
+    if step.key == API_VERSIONS:
         return ((1, 1),)
     return SHAPES.get(step.key, SHAPE)
 
@@ -306,7 +314,7 @@ def printed_id(client: Client, release: Release) -> str:
 def client_id_at(client: Client, release: Release) -> str | None:
     match client.role:
         case "replica":
-            return "broker-\x07-fetcher-0"
+            return f"broker-{PEER}-fetcher-0"
         case "controller":
             return "0"
         case "forwarded":
