@@ -114,9 +114,7 @@ class ExpectedCounts:
             "client_id": client_id_at(client, broker.release),
             "requests": requests,
             "named": named,
-            "connections": min(
-                complete + bool(rest), PORT_COUNT if broker.form < "F" else requests
-            ),
+            "connections": min(complete + bool(rest), max_connections),
             "apis": _by_api(steps),
         }
 
