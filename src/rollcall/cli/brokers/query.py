@@ -3,6 +3,8 @@
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+import uvloop
+
 from rollcall.cli.options.connection import ConnectionSettings
 from rollcall.client import AdminClient, BrokerRow, RollCall, raise_open_file_limit, roll_call
 from rollcall.errors import RollcallError
@@ -12,10 +14,11 @@ T = TypeVar("T")
 
 def run(work: Coroutine[Any, Any, T]) -> T:
     """Run on uvloop, with enough file descriptors for a connection to every broker."""
-    import uvloop
-
     raise_open_file_limit()
-    return uvloop.run(work)
+    try:
+        return uvloop.run(work)
+    finally:
+        work.close()  # if interrupted before it started, Python would warn about it
 
 
 async def take_roll_call(settings: ConnectionSettings) -> RollCall:

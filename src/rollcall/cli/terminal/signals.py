@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -19,12 +20,12 @@ def interrupts_raise() -> Iterator[None]:
     """Raise KeyboardInterrupt on SIGINT inside the block; otherwise keep the handler there was.
 
     Python cannot raise inside weak reference callbacks and finalizers; it prints the exception and
-    goes on. An interrupt there is sent again instead, and then raised by the next statement.
+    goes on. An interrupt there is sent again a moment later instead.
     """
 
     def resend(unraisable: Any) -> None:
         if isinstance(unraisable.exc_value, KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
+            threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
         else:
             print_unraisable(unraisable)
 
