@@ -15,6 +15,7 @@ from tests.server.wire import (
     SASL_AUTHENTICATE,
     SASL_HANDSHAKE,
     Peer,
+    expire_all,
     metric,
     named,
     only_listener,
@@ -246,14 +247,17 @@ async def test_each_reason_of_failed_authentication_is_logged(
 
 
 async def test_handshake_deadline_is_not_extended_by_requests_or_back_pressure() -> None:
-    config = sasl_listener(limits=ConnectionLimits(handshake_seconds=0.5))
-    async with served(None, config) as server, await Peer.connect(only_listener(server)) as peer:
+    async with (
+        served(None, sasl_listener()) as server,
+        await Peer.connect(only_listener(server)) as peer,
+    ):
         await peer.call(API_VERSIONS, 0, request("ApiVersions"))
         (transport,) = server._processor.transports
         deadline = transport.deadline
         transport.pause_writing()  # as asyncio does while the peer does not read
         transport.resume_writing()
         assert transport.deadline == deadline
+        expire_all(server)
         assert await peer.until_closed() == b""
         labels = {"listener": "SASL", "reason": "handshake_timeout"}
         assert metric(server, "rollcall_refused_total", **labels) == 1

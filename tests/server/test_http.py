@@ -130,10 +130,11 @@ async def test_head_response_has_no_body() -> None:
 async def test_slow_peers_are_disconnected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("rollcall.server.http.REQUEST_SECONDS", 0.3)
     async with served() as server:
         http = await server.open_http()
-        silent = [await asyncio.open_connection("127.0.0.1", http.port) for _ in range(70)]
+        with monkeypatch.context() as patch:
+            patch.setattr("rollcall.server.http.REQUEST_SECONDS", 0.3)
+            silent = [await asyncio.open_connection("127.0.0.1", http.port) for _ in range(70)]
         for _, writer in silent:
             writer.write(b"GET /hea")
         for reader, writer in silent:
@@ -186,9 +187,9 @@ async def test_listing_connections_yields_to_the_event_loop(
                 steps += 1
 
         counting = asyncio.create_task(count())
-        page = await server.http.page("GET", "/connections?limit=20")
+        response = await server.http.handle("GET", "/connections?limit=20")
         counting.cancel()
-        assert json.loads(page.content)["shown"] == 20
+        assert json.loads(response.content)["shown"] == 20
         for peer in peers:
             peer.writer.transport.abort()
     assert steps >= 8

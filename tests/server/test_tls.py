@@ -24,6 +24,7 @@ from tests.server.wire import (
     METADATA,
     Peer,
     eventually,
+    expire_all,
     metric,
     named,
     only_listener,
@@ -146,10 +147,10 @@ async def test_35_5_tls_listener_does_not_respond_without_tls(
 async def test_511_4_connection_is_registered_before_its_tls_handshake(
     files: dict[str, Path],
 ) -> None:
-    config = tls_listener(files, limits=ConnectionLimits(handshake_seconds=0.3))
-    async with served(None, config) as server:
+    async with served(None, tls_listener(files)) as server:
         async with await Peer.connect(only_listener(server)) as peer:
             await eventually(lambda: len(server.registry) == 1)
+            expire_all(server)
             assert await peer.until_closed() == b""
         assert len(server.registry) == 0
         labels = {"listener": "TLS", "reason": "handshake_timeout"}

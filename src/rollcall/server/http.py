@@ -38,18 +38,18 @@ Health = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class HttpResponse:
     status: HTTPStatus
     content: bytes
     content_type: str = "application/json"
 
 
-def _json_page(status: HTTPStatus, value: object) -> Page:
-    return Page(status, json.dumps(value, default=str).encode() + b"\n")
+def _json_response(status: HTTPStatus, value: object) -> HttpResponse:
+    return HttpResponse(status, json.dumps(value, default=str).encode() + b"\n")
 
 
-def _error_page(status: HTTPStatus, message: str) -> Page:
-    return _json_page(status, {"error": message})
+def _error_response(status: HTTPStatus, message: str) -> HttpResponse:
+    return _json_response(status, {"error": message})
 
 
 class HttpServer:
@@ -65,7 +65,7 @@ class HttpServer:
         self._metrics = metrics
         self._health = health or (lambda: {"status": "ready"})
         self._server: asyncio.Server | None = None
-        self._open: set[_HttpConnection] = set()
+        self.connections: set[_HttpConnection] = set()
         self.host = ""
         self.port = 0
 
@@ -88,41 +88,39 @@ class HttpServer:
     async def close(self) -> None:
         if self._server is not None:
             self._server.close()
-        for connection in list(self._open):
+        for connection in list(self.connections):
             connection.close()
 
-    # -- pages
-
-    async def page(self, method: str, target: str) -> Page:
+    async def handle(self, method: str, target: str) -> HttpResponse:
         if method not in ("GET", "HEAD"):
-            return _error_page(HTTPStatus.METHOD_NOT_ALLOWED, "method is not GET or HEAD")
+            return _error_response(HTTPStatus.METHOD_NOT_ALLOWED, "method is not GET or HEAD")
         try:
             parts = urlsplit(target)
             query = dict(parse_qsl(parts.query, keep_blank_values=True, max_num_fields=20))
         except ValueError:
-            return _error_page(HTTPStatus.BAD_REQUEST, "invalid URL")
+            return _error_response(HTTPStatus.BAD_REQUEST, "invalid URL")
         match parts.path:
             case "/metrics":
-                return Page(HTTPStatus.OK, self._metrics.text(), METRICS_TYPE)
+                return HttpResponse(HTTPStatus.OK, self._metrics.text(), METRICS_TYPE)
             case "/connections":
                 return await self._connections(query)
             case "/health":
                 health = self._health()
                 ready = health.get("status") == "ready"
                 status = HTTPStatus.OK if ready else HTTPStatus.SERVICE_UNAVAILABLE
-                return _json_page(status, health)
+                return _json_response(status, health)
             case _:
-                return _error_page(
+                return _error_response(
                     HTTPStatus.NOT_FOUND, "unknown path; use /metrics, /connections or /health"
                 )
 
-    async def _connections(self, query: dict[str, str]) -> Page:
+    async def _connections(self, query: dict[str, str]) -> HttpResponse:
         text = query.pop("limit", str(DEFAULT_LIMIT))
         if not (text.isascii() and text.isdigit() and len(text) < 10):
-            return _error_page(HTTPStatus.BAD_REQUEST, "limit is not a whole number")
+            return _error_response(HTTPStatus.BAD_REQUEST, "limit is not a whole number")
         if unknown := sorted(query.keys() - FILTERS):
             known = ", ".join(sorted(FILTERS))
-            return _error_page(
+            return _error_response(
                 HTTPStatus.BAD_REQUEST, f"unknown filter {unknown[0]!r}; use limit, {known}"
             )
         found = [
@@ -140,7 +138,7 @@ class HttpServer:
             f'{{"total": {len(found)}, "shown": {len(shown)}, '
             f'"connections": [{", ".join(rows)}]}}\n'
         )
-        return Page(HTTPStatus.OK, content.encode())
+        return HttpResponse(HTTPStatus.OK, content.encode())
 
 
 class _HttpConnection(asyncio.Protocol):
@@ -149,14 +147,14 @@ class _HttpConnection(asyncio.Protocol):
         self._head = bytearray()
         self._transport: asyncio.Transport
         self._timer: asyncio.TimerHandle | None = None
-        self._response: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._limit(REQUEST_SECONDS)
-        if len(self._server._open) >= MAX_CONNECTIONS:
+        if len(self._server.connections) >= MAX_CONNECTIONS:
             self._transport.abort()
-        self._server._open.add(self)
+        self._server.connections.add(self)
 
     def _limit(self, seconds: float) -> None:
         if self._timer is not None:
@@ -165,43 +163,47 @@ class _HttpConnection(asyncio.Protocol):
         self._timer = loop.call_later(seconds, self._transport.abort)
 
     def data_received(self, data: bytes) -> None:
-        if self._response is not None or self._transport.is_closing():
+        if self._task is not None or self._transport.is_closing():
             return
         self._head += data
         if b"\r\n\r\n" in self._head:
             line, _, _ = bytes(self._head).partition(b"\r\n")
             self._limit(RESPONSE_SECONDS)
-            self._response = asyncio.get_running_loop().create_task(self._respond(line))
+            self._task = asyncio.get_running_loop().create_task(self._respond(line))
         elif len(self._head) > MAX_HEAD_BYTES:
             self._send(
-                _error_page(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "request head is too large")
+                _error_response(
+                    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "request head too large"
+                )
             )
 
     async def _respond(self, line: bytes) -> None:
         words = line.decode("latin-1").split(" ")
         if len(words) != 3 or not words[2].startswith("HTTP/1."):
-            self._send(_error_page(HTTPStatus.BAD_REQUEST, "not an HTTP/1 request"))
+            self._send(_error_response(HTTPStatus.BAD_REQUEST, "not an HTTP/1 request"))
             return
         try:
-            page = await self._server.page(words[0], words[1])
+            response = await self._server.handle(words[0], words[1])
         except Exception:  # the client must get a response
             logger.exception("HTTP request for %r failed", words[1][:100])
-            page = _error_page(HTTPStatus.INTERNAL_SERVER_ERROR, "internal error, see the log")
-        self._send(page, head_only=words[0] == "HEAD")
+            response = _error_response(
+                HTTPStatus.INTERNAL_SERVER_ERROR, "internal error; see the log"
+            )
+        self._send(response, head_only=words[0] == "HEAD")
 
-    def _send(self, page: Page, *, head_only: bool = False) -> None:
+    def _send(self, response: HttpResponse, *, head_only: bool = False) -> None:
         head = (
-            f"HTTP/1.1 {page.status.value} {page.status.phrase}\r\n"
-            f"Content-Type: {page.content_type}\r\nContent-Length: {len(page.content)}\r\n"
+            f"HTTP/1.1 {response.status.value} {response.status.phrase}\r\n"
+            f"Content-Type: {response.content_type}\r\nContent-Length: {len(response.content)}\r\n"
             "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
             "Connection: close\r\n\r\n"
         )
-        self._transport.write(head.encode("latin-1") + (b"" if head_only else page.content))
+        self._transport.write(head.encode("latin-1") + (b"" if head_only else response.content))
         self._transport.close()
 
     def eof_received(self) -> bool:
         """A client that half-closed the connection after its request still gets the response."""
-        return self._response is not None
+        return self._task is not None
 
     def close(self) -> None:
         self._transport.close()
@@ -209,6 +211,6 @@ class _HttpConnection(asyncio.Protocol):
     def connection_lost(self, _: Exception | None) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        if self._response is not None:
-            self._response.cancel()
-        self._server._open.discard(self)
+        if self._task is not None:
+            self._task.cancel()
+        self._server.connections.discard(self)
