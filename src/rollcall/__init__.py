@@ -1,24 +1,24 @@
-"""rollcall: who is on a Kafka cluster, and what breaks when it is upgraded.
+"""rollcall: which clients and brokers are on a Kafka cluster, and what breaks in an upgrade.
 
-The package is divided into rooms, one per trade, whose imports point one way:
+Packages, in the order of their imports (`tests/test_architecture.py` checks it):
 
-    errors      what happened, and a hint what to do about it
-    protocol    bytes <-> messages
-    catalog     what is known of releases, APIs, client libraries and features
-    client      we ask: one connection, negotiation, the roll call of all brokers
-    server      we are asked: listeners, the registry of connections, metrics
-    broker      the embedded cluster
-    tables      the tables at rest
-    pipeline    request logs -> tables; the only room that imports pyspark
-    reports     tables -> answers
-    cli         the command line; the only room that reads settings, prints or exits
-
-Rooms are added in this order; `tests/test_rooms.py` holds who may import whom.
+- `errors`: base classes of errors with a hint
+- `protocol`: the Kafka protocol, bytes to messages and back
+- `catalog`: facts about releases, APIs, client libraries and features
+- `client`: asyncio admin client, version negotiation, roll call of all brokers
+- `server`: socket server with listeners, TLS, SASL, connection registry and metrics
+- `broker`: the embedded cluster
+- `tables`: the stored tables
+- `pipeline`: request logs to tables on Spark; with `loggen` the only package that imports pyspark
+- `loggen`: request logs of a synthetic fleet
+- `reports`: tables to reports
+- `pages`: HTML templates, styles and charts
+- `cli`: the command line; reads settings, prints and exits
 """
 
 
 def __getattr__(name: str) -> str:
-    """`__version__` is looked up when it is asked for: that takes longer than most imports."""
+    """Look up `__version__` on first use: reading package metadata is slower than most imports."""
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib.metadata import version

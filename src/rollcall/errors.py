@@ -1,11 +1,11 @@
-"""The errors that are meant for people: what happened, and what to do about it.
+"""Base classes of errors that are shown to users: a message and a hint.
 
-Each room derives its own; only `rollcall.cli` turns one into text on a screen.
+Each package derives its own errors; only `rollcall.cli` and `rollcall.web` print them.
 """
 
 
 class RollcallError(Exception):
-    """What happened, and a hint what to do about it."""
+    """What failed and why, with an optional hint what to do."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -14,4 +14,4 @@ class RollcallError(Exception):
 
 
 class ConfigError(RollcallError):
-    """A setting that cannot be used: whoever called has to change the call."""
+    """An invalid option or setting."""

@@ -1,20 +1,107 @@
-"""BYTES <-> MESSAGES: the Kafka protocol, compiled from schemas.
+"""The Kafka protocol: bytes to messages and back, compiled from schemas.
 
-What it is: every message in every version, in two dialects (see `dialects`); frames and headers
-with Kafka's exceptions; both sides of a conversation; SASL as steps; error codes; the reference.
-What it is not: there are no sockets, no clock and no settings here, and nothing awaits. Whoever has
-bytes feeds them in, and sends what comes out.
+This package holds every message in every version and in two dialects, frames and headers, both
+roles of a connection as sans-IO objects, SASL exchanges and error codes. It has no sockets, clock
+or settings, and nothing in it awaits: callers feed bytes in and send the bytes that come out.
 
-Reading order:
+Modules in reading order:
 
-- `versions`, `primitives`, `schema`: what a message is made of
-- `schema_files`, `schema_parser`, `schema_defaults`: from a file in Kafka's format to that
-- `schemas/`: the schema files; `schemas/kip/` is the overlay for the dialect `kip`
-- `messages`: the classes made from them
-- `compiler/`, `codec`: from (message, version) to the two functions that read and write it
-- `dialects`: which layouts go by which numbers
-- `framing`, `headers`, `conversation`: from a stream of bytes to requests and answers
-- `sasl/`, `error_codes`: the exchanges of SASL, and what an error code means
-- `rendering`: messages as the text of a request log
-- `reference`: all of it as documentation
+- `versions`, `primitives`, `schema`: version ranges, primitive types, specs of messages
+- `schema_files`, `schema_parser`: from schema files in Kafka's format to specs
+- `schemas/`: the schema files; `schemas/kip/` is the overlay of the dialect `kip`
+- `messages`: message classes built from specs
+- `compiler/`, `codec`: functions that read and write one version of a message
+- `dialects`: sets of messages with their APIs and codecs
+- `framing`, `headers`, `conversation`: from a stream of bytes to requests and responses
+- `sasl/`: SASL exchanges, exported by that package
+- `error_codes`, `errors`: Kafka's error codes, and the exceptions of this package
+- `rendering`: messages as request log text
+- `reference`: layouts and Markdown pages; import it directly, only the command line needs it
 """
+
+from rollcall.protocol.codec import Codec
+from rollcall.protocol.conversation import (
+    ClientConversation,
+    Decoder,
+    Response,
+    SentRequest,
+    ServerConversation,
+)
+from rollcall.protocol.dialects import (
+    DIALECT_NAMES,
+    KIP,
+    RELEASED,
+    ApiSpec,
+    Dialect,
+    dialect,
+    load_dialect,
+)
+from rollcall.protocol.error_codes import ERROR_CODES, ErrorCode, Errors, error_code
+from rollcall.protocol.errors import (
+    LocalProtocolError,
+    ProtocolError,
+    RemoteProtocolError,
+    SchemaError,
+)
+from rollcall.protocol.framing import DEFAULT_MAX_FRAME_BYTES, FrameReader, frame, frame_size
+from rollcall.protocol.headers import (
+    Request,
+    read_correlation_id,
+    read_request,
+    request_header_version,
+    response_body_offset,
+    response_header_version,
+    write_request,
+    write_response,
+)
+from rollcall.protocol.messages import Message
+from rollcall.protocol.rendering import escape_control, json_form, struct_form, uuid_text
+from rollcall.protocol.schema import API_VERSIONS_KEY, FieldSpec, MessageSpec, StructSpec
+from rollcall.protocol.versions import NO_VERSIONS, VersionRange
+
+__all__ = [
+    "API_VERSIONS_KEY",
+    "DEFAULT_MAX_FRAME_BYTES",
+    "DIALECT_NAMES",
+    "ERROR_CODES",
+    "KIP",
+    "NO_VERSIONS",
+    "RELEASED",
+    "ApiSpec",
+    "ClientConversation",
+    "Codec",
+    "Decoder",
+    "Dialect",
+    "ErrorCode",
+    "Errors",
+    "FieldSpec",
+    "FrameReader",
+    "LocalProtocolError",
+    "Message",
+    "MessageSpec",
+    "ProtocolError",
+    "RemoteProtocolError",
+    "Request",
+    "Response",
+    "SchemaError",
+    "SentRequest",
+    "ServerConversation",
+    "StructSpec",
+    "VersionRange",
+    "dialect",
+    "error_code",
+    "escape_control",
+    "frame",
+    "frame_size",
+    "json_form",
+    "load_dialect",
+    "read_correlation_id",
+    "read_request",
+    "request_header_version",
+    "response_body_offset",
+    "response_header_version",
+    "struct_form",
+    "uuid_text",
+    "write_request",
+    "write_response",
+]
