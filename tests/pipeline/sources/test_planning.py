@@ -301,6 +301,6 @@ def test_batches_have_at_most_the_maximum_number_of_files(
 def test_pipes_and_broken_links_are_skipped_in_directories_and_patterns(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text("a line\n")
     os.mkfifo(tmp_path / "pipe.log")
-    (tmp_path / "gone.log").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "broken.log").symlink_to(tmp_path / "nowhere")
     for wanted in (tmp_path, tmp_path / "*.log"):
         assert [Path(file.path).name for file in LOCAL.find(str(wanted))] == ["a.log"]
