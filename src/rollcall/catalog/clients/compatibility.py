@@ -71,7 +71,7 @@ class LibraryCompatibility:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _LibraryOnTarget:
     """The library that decides the API versions, its version if known, and the target."""
 
     library: Library
@@ -100,15 +100,17 @@ def library_compatibility(
     engine = engine_of(row)
     release = Release.of(target)
     release_line(release)  # an unknown target is an error, not compatible
-    judged = _Judged(engine, engine_version if row.engine else version, older_than, release)
+    subject = _LibraryOnTarget(
+        engine, engine_version if row.engine else version, older_than, release
+    )
     minimum = engine.minimum if release >= MINIMUM_SINCE else None
     return LibraryCompatibility(
         library,
         version,
         release,
         minimum=minimum,
-        below_minimum=_is_below(minimum, judged) if minimum else None,
-        risks=tuple(risk for rule in RISK_RULES for risk in rule(judged)),
+        below_minimum=_is_below(minimum, subject) if minimum else None,
+        risks=tuple(risk for rule in RISK_RULES for risk in rule(subject)),
         pin=engine.pin,
         notes=(*row.notes, *(engine.notes if engine is not row else ())),
     )
@@ -149,43 +151,43 @@ def _library(name: str) -> Library:
     return known_libraries()[name]
 
 
-def _is_below(minimum: Minimum, judged: _Judged) -> bool | None:
-    if judged.version is not None:
-        return judged.version < minimum.version
-    if judged.older_than is not None and judged.older_than <= minimum.version:
+def _is_below(minimum: Minimum, subject: _LibraryOnTarget) -> bool | None:
+    if subject.version is not None:
+        return subject.version < minimum.version
+    if subject.older_than is not None and subject.older_than <= minimum.version:
         return True
     return None
 
 
-def _refused(judged: _Judged) -> Iterator[Risk]:
+def _refused(subject: _LibraryOnTarget) -> Iterator[Risk]:
     """Versions that the library uses and the target refuses."""
-    for requirement in judged.requirements():
+    for requirement in subject.requirements():
         for key, range_ in requirement.uses.items():
-            if acceptance(judged.target, key, range_.low).refused:
+            if acceptance(subject.target, key, range_.low).refused:
                 yield _risk(requirement, key, range_, RiskReason.REFUSED)
 
 
-def _not_listed(judged: _Judged) -> Iterator[Risk]:
+def _not_listed(subject: _LibraryOnTarget) -> Iterator[Risk]:
     """Versions that the library requires to be listed and the target does not list."""
-    for requirement in judged.requirements():
+    for requirement in subject.requirements():
         for key, range_ in requirement.requires_listed.items():
-            listed = listed_ranges(judged.target).get(key)
+            listed = listed_ranges(subject.target).get(key)
             if listed is None or not listed.covers(range_):
                 yield _risk(requirement, key, range_, RiskReason.NOT_LISTED)
 
 
-def _no_common_version(judged: _Judged) -> Iterator[Risk]:
+def _no_common_version(subject: _LibraryOnTarget) -> Iterator[Risk]:
     """APIs in which a Java client and the target have no version in common."""
-    if not judged.library.uses_release_versions or judged.version is None:
+    if not subject.library.uses_release_versions or subject.version is None:
         return
-    accepted = accepted_ranges(judged.target)
-    for key, range_ in _java_ranges(judged.version).items():
+    accepted = accepted_ranges(subject.target)
+    for key, range_ in _java_ranges(subject.version).items():
         if key in accepted and range_.high < accepted[key].low:
             fixed_in = _first_release_with(key, accepted[key].low)
             yield Risk(key, range_, RiskReason.NO_COMMON, fixed_in=fixed_in)
 
 
-RISK_RULES: tuple[Callable[[_Judged], Iterator[Risk]], ...] = (
+RISK_RULES: tuple[Callable[[_LibraryOnTarget], Iterator[Risk]], ...] = (
     _refused,
     _not_listed,
     _no_common_version,
