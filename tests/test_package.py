@@ -139,8 +139,8 @@ def test_pipeline_without_spark_names_the_extra(
     done = installed.run(*arguments)
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
-        "error: PySpark is not installed, and the pipeline runs on it",
-        "hint: pip install 'rollcall[pipeline]'; it needs Java 17 or newer, too",
+        "error: PySpark is not installed",
+        "hint: run pip install 'rollcall[pipeline]'; it needs Java 17 or newer",
     ]
     assert done.stderr in (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
 

@@ -1,6 +1,7 @@
 import json
 
-from rollcall.catalog import Usable, listed_ranges
+from rollcall.catalog import BrokerSupport, Usable, listed_ranges, usable_features
+from rollcall.cli.brokers.features import missing_texts
 from rollcall.protocol.dialects import KIP
 from tests.cli.scripted_cluster import rollcall, serving
 from tests.client.scripted import KIP_RANGES, ScriptedBroker
@@ -16,8 +17,8 @@ def test_35_7_missing_requirements_name_broker_and_api() -> None:
         document = json.loads(rollcall("features", brokers[0].address, "--json").out)
     lines = {line.split()[0]: line for line in table.out.splitlines() if line.strip()}
     assert " yes" in lines["idempotence"]
-    assert "broker 1: DescribeCluster 0+ required, has none" in lines["describe-cluster"]
-    assert "broker 1-2: FindCoordinator 4+ required, has 0-3" in lines["batched-coordinators"]
+    assert "broker 1 lacks DescribeCluster 0+" in lines["describe-cluster"]
+    assert "broker 1-2 lacks FindCoordinator 4+ (has 0-3)" in lines["batched-coordinators"]
     assert "features usable on 2 brokers" in table.out
     found = {feature["id"]: feature for feature in document["features"]}
     assert found["idempotence"]["usable"] == Usable.YES
@@ -48,3 +49,15 @@ def test_feature_that_needs_a_finalized_level_follows_it() -> None:
             document = json.loads(rollcall("features", broker.address, "--json").out)
         found = {feature["id"]: feature["usable"] for feature in document["features"]}
         assert found["transactions-v2"] == usable
+
+
+def test_missing_texts_are_limited_to_three_requirements() -> None:
+    [transactions] = [
+        result
+        for result in usable_features({1: BrokerSupport({}), 2: BrokerSupport({})})
+        if result.feature.id == "transactions"
+    ]
+    [text] = missing_texts(transactions)
+    assert text == (
+        "broker 1-2 lacks FindCoordinator 1+, InitProducerId 0+, AddPartitionsToTxn 0+, 5 more"
+    )

@@ -25,6 +25,8 @@ from rollcall.client import BrokerRow, RollCall
 FORMAT = "rollcall-features/2"
 OPEN_END = 32767
 """A requirement with this maximum is open-ended: `7+`."""
+MAX_REQUIREMENTS = 3
+"""Requirements shown per feature; JSON has all of them."""
 
 
 def show_features(settings: ConnectionSettings, *, as_json: bool) -> None:
@@ -68,31 +70,29 @@ def broker_support(row: BrokerRow) -> BrokerSupport:
 
 
 def missing_texts(result: FeatureResult[int]) -> Iterator[str]:
-    """One phrase per missing requirement, with the ids of all brokers that lack it."""
-    lacking: dict[tuple[object, ...], list[MissingRequirement[int]]] = {}
+    """One phrase per set of brokers: `broker 1-2 lacks FindCoordinator 4+ (has 0-3)`."""
+    brokers_by_requirement: dict[str, list[int]] = {}
     for missing in result.missing:
-        requirement = (
-            missing.api_key,
-            missing.level,
-            missing.extension,
-            missing.needed,
-            missing.offered,
-        )
-        lacking.setdefault(requirement, []).append(missing)
-    for group in lacking.values():
-        ids = id_list([missing.broker for missing in group])
-        yield f"broker {ids}: {_requirement_text(group[0])}"
+        brokers_by_requirement.setdefault(_requirement_text(missing), []).append(missing.broker)
+    requirements_by_brokers: dict[str, list[str]] = {}
+    for text, brokers in brokers_by_requirement.items():
+        requirements_by_brokers.setdefault(id_list(brokers), []).append(text)
+    for ids, texts in requirements_by_brokers.items():
+        shown = texts[:MAX_REQUIREMENTS]
+        if len(texts) > MAX_REQUIREMENTS:
+            shown.append(f"{len(texts) - MAX_REQUIREMENTS} more")
+        yield f"broker {ids} lacks {', '.join(shown)}"
 
 
 def _requirement_text(missing: MissingRequirement[int]) -> str:
     key = missing.api_key if missing.api_key is not None else -1
     name = missing.extension or missing.level or api_name(key)
     if missing.needed is None:
-        return f"does not report {name}"
+        return name
     is_open = missing.needed.high >= OPEN_END
     needed = f"{missing.needed.low}+" if is_open else range_text(missing.needed)
-    offered = range_text(missing.offered) if missing.offered else "none"
-    return f"{name} {needed} required, has {offered}"
+    offered = f" (has {range_text(missing.offered)})" if missing.offered else ""
+    return f"{name} {needed}{offered}"
 
 
 def _document(

@@ -27,7 +27,7 @@ from rollcall.errors import RollcallError
 
 STDIN = Path("-")
 FORMAT = "rollcall-identify/2"
-MAX_DIFFERENCES = 5
+MAX_DIFFERENCES = 3
 EVIDENCE = {
     EvidenceKind.API_RANGES: "list of APIs",
     EvidenceKind.METADATA_VERSION: "supported metadata.version",

@@ -45,8 +45,8 @@ def require_spark() -> None:
     """Raise an error if PySpark, an optional dependency, is not installed."""
     if find_spec("pyspark") is None:
         raise RollcallError(
-            "PySpark is not installed, but the pipeline needs it",
-            hint="run pip install 'rollcall[pipeline]' and install Java 17 or newer",
+            "PySpark is not installed",
+            hint="run pip install 'rollcall[pipeline]'; it needs Java 17 or newer",
         )
     # py4j logs an interrupt with its traceback to the root logger; the exception is raised anyway
     logging.getLogger().addHandler(logging.NullHandler())

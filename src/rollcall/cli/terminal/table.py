@@ -1,9 +1,8 @@
-"""Tables as lines: columns side by side as far as they fit, and below where they do not.
+"""Layout of a table for the width of a terminal.
 
-Where rows are wider than the terminal, each is cut into bands of whole columns, one below the
-other. So a column stays a column, at 80 characters as at 200. A column is then as wide as most of
-its cells are: the few that are wider go over several lines, broken at blanks and commas. The last
-column, often a sentence, takes what room is left beside the others if no word has to be broken.
+Rows that are wider than the terminal are split into bands of whole columns, one below the other. A
+column is then as wide as three quarters of its cells; wider cells are wrapped after blanks and
+commas. The last column, often a sentence, takes the remaining width if no word has to be cut.
 """
 
 import re
@@ -15,12 +14,12 @@ from rich.cells import cell_len, chop_cells
 
 GAP = "   "
 INDENT = " " * 6
-"""Before the second band of a row, and those that follow."""
-NARROWEST = 30
-"""No column is made narrower than that."""
+"""Indent of all bands but the first."""
+MIN_WIDTH = 30
+"""Minimum width of a wrapped column."""
 
 PIECE = re.compile(r"[^ ,]*[ ,]+|[^ ,]+")
-"""What text is broken behind: words, each with the blanks or commas that follow."""
+"""A word with the blanks or commas after it, where text is wrapped."""
 
 Row = Sequence[str]
 
@@ -30,7 +29,7 @@ class Column:
     index: int
     width: int
     is_right: bool
-    """Whether its cells end flush: figures."""
+    """Whether cells are aligned to the right."""
 
     def lines(self, row: Row) -> list[str]:
         text = row[self.index]
@@ -50,24 +49,24 @@ class Column:
 class TableLayout:
     bands: Sequence[Sequence[Column]]
     in_one_line: str | None = None
-    """How to format a row of plain text, where all of it fits into one line."""
+    """Format string of an ASCII row, if a row is one line."""
 
     @classmethod
     def of(cls, rows: Sequence[Row], right: Sequence[int], width: int | None) -> "TableLayout":
-        """For these rows, the heading among them; without a width, a row is one line."""
+        """Layout of these rows, the first of which is the heading; None is unlimited width."""
         widths = [_widths(cells) for cells in zip(*rows, strict=True)]
-        whole = [Column(index, max(of), index in right) for index, of in enumerate(widths)]
+        whole = [Column(index, max(cells), index in right) for index, cells in enumerate(widths)]
         if width is None or _width_of(whole) <= width:
             return cls([whole], GAP.join(column.as_format for column in whole))
         bands: list[list[Column]] = [[]]
-        for index, of in enumerate(widths):
-            column = Column(index, min(_usual(of), width - len(INDENT)), index in right)
+        for index, cells in enumerate(widths):
+            column = Column(index, min(_usual(cells), width - len(INDENT)), index in right)
             before = len(INDENT) if len(bands) > 1 else 0
-            room = width - before - _width_of([*bands[-1], replace(column, width=0)])
+            spare = width - before - _width_of([*bands[-1], replace(column, width=0)])
             is_last = index == len(widths) - 1
-            if is_last and max(NARROWEST, _longest_word(row[index] for row in rows)) <= room:
-                column = replace(column, width=min(column.width, room))
-            elif bands[-1] and column.width > room:
+            if is_last and max(MIN_WIDTH, _longest_word(row[index] for row in rows)) <= spare:
+                column = replace(column, width=min(column.width, spare))
+            elif bands[-1] and column.width > spare:
                 bands.append([])
             bands[-1].append(column)
         indents = [0, *[len(INDENT)] * (len(bands) - 1)]
@@ -92,12 +91,12 @@ class TableLayout:
                     for part, column in zip(parts, band, strict=True)
                 )
                 line = ((INDENT if number else "") + GAP.join(filled)).rstrip()
-                if line or not number:  # a band with nothing in it needs no line
+                if line or not number:  # omit an empty band
                     yield line
 
 
 def _grown(band: Sequence[Column], whole: Sequence[Column], width: int) -> list[Column]:
-    """What room a band has left goes to the columns that could use it."""
+    """Give the spare width of a band to the columns that can use it."""
     spare, grown = width - _width_of(band), []
     for column in band:
         more = min(spare, whole[column.index].width - column.width)
@@ -111,9 +110,9 @@ def _width_of(band: Sequence[Column]) -> int:
 
 
 def _usual(widths: Sequence[int]) -> int:
-    """Of the heading, and of three cells in four at least."""
+    """Width of the heading and of three quarters of the cells."""
     most = sorted(widths)[(len(widths) - 1) * 3 // 4]
-    return max(widths[0], most, min(max(widths), NARROWEST))
+    return max(widths[0], most, min(max(widths), MIN_WIDTH))
 
 
 def _longest_word(cells: Iterable[str]) -> int:
@@ -122,7 +121,7 @@ def _longest_word(cells: Iterable[str]) -> int:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """Lines of at most that width: broken behind a blank or a comma, or where it must be."""
+    """Lines of at most this width, wrapped after blanks and commas; longer words are cut."""
     lines = [""]
     for piece in PIECE.findall(text):
         if cell_width(lines[-1] + piece.rstrip()) <= width:
