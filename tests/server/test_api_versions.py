@@ -29,15 +29,15 @@ def ranges(message) -> dict[int, tuple[int, int]]:
     return {key.api_key: (key.min_version, key.max_version) for key in message.api_keys}
 
 
-@pytest.mark.parametrize("spoken", DIALECTS)
-async def test_35_1_advertised_ranges_follow_from_handlers_and_schemas(spoken: str) -> None:
-    config = ListenerConfig(name="L", dialect=spoken)
+@pytest.mark.parametrize("dialect_name", DIALECTS)
+async def test_35_1_advertised_ranges_follow_from_handlers_and_schemas(dialect_name: str) -> None:
+    config = ListenerConfig(name="L", dialect=dialect_name)
     async with (
         served(None, config) as server,
         await Peer.connect(only_listener(server)) as peer,
     ):
         message = await peer.call(API_VERSIONS, 0, request("ApiVersions"))
-    apis = dialect(spoken).apis
+    apis = dialect(dialect_name).apis
     assert message.error_code == Errors.NONE
     assert ranges(message) == {
         key: (apis[key].versions.lowest, apis[key].versions.highest)
@@ -82,19 +82,19 @@ async def test_35_1_sasl_apis_are_advertised_on_sasl_listeners_only() -> None:
     assert keys["S"] - keys["P"] == {SASL_HANDSHAKE, SASL_AUTHENTICATE}
 
 
-@pytest.mark.parametrize("spoken", DIALECTS)
+@pytest.mark.parametrize("dialect_name", DIALECTS)
 @pytest.mark.parametrize("version", [-32768, -1, 5, 99, 32767])
 async def test_35_3_and_511_2_unknown_api_versions_version_gets_a_version_0_response(
-    spoken: str, version: int
+    dialect_name: str, version: int
 ) -> None:
     async with (
-        served(None, ListenerConfig(name="L", dialect=spoken)) as server,
+        served(None, ListenerConfig(name="L", dialect=dialect_name)) as server,
         await Peer.connect(only_listener(server)) as peer,
     ):
         for body in (b"", b"\xff\xff", b"\x00\x01x\x00\x17this part is unknown"):
             peer.writer.write(frame([struct.pack(">hhi", API_VERSIONS, version, 7), body]))
             message = await peer.next_frame()
-            highest = dialect(spoken).apis[API_VERSIONS].versions.highest
+            highest = dialect(dialect_name).apis[API_VERSIONS].versions.highest
             # 511.2: one entry, key 18 with its range; the error is the first int16
             assert message == struct.pack(">ihihhh", 7, 35, 1, API_VERSIONS, 0, highest)
         still_open = await peer.call(API_VERSIONS, 0, request("ApiVersions"))
@@ -137,11 +137,13 @@ VALID = ["a", "0", "librdkafka", "apache-kafka-java", "1.2.3-rc1", "v1.0--x", "A
 INVALID = ["", "-a", "a-", ".", "a b", "a\n", "\na", "ä", "a_b", "a/b", "'; drop", "a\0"]
 
 
-@pytest.mark.parametrize("spoken", DIALECTS)
+@pytest.mark.parametrize("dialect_name", DIALECTS)
 @pytest.mark.parametrize("name", VALID)
-async def test_511_5_software_name_that_kafka_accepts_is_registered(spoken: str, name: str) -> None:
+async def test_511_5_software_name_that_kafka_accepts_is_registered(
+    dialect_name: str, name: str
+) -> None:
     async with (
-        served(None, ListenerConfig(name="L", dialect=spoken)) as server,
+        served(None, ListenerConfig(name="L", dialect=dialect_name)) as server,
         await Peer.connect(only_listener(server)) as peer,
     ):
         message = await peer.call(API_VERSIONS, 3, named(name, name))
@@ -150,13 +152,13 @@ async def test_511_5_software_name_that_kafka_accepts_is_registered(spoken: str,
     assert (info.software_name, info.software_version) == (name, name)
 
 
-@pytest.mark.parametrize("spoken", DIALECTS)
+@pytest.mark.parametrize("dialect_name", DIALECTS)
 @pytest.mark.parametrize("name", INVALID)
 async def test_511_5_invalid_software_name_gets_invalid_request_and_keeps_the_previous_identity(
-    spoken: str, name: str
+    dialect_name: str, name: str
 ) -> None:
     async with (
-        served(None, ListenerConfig(name="L", dialect=spoken)) as server,
+        served(None, ListenerConfig(name="L", dialect=dialect_name)) as server,
         await Peer.connect(only_listener(server)) as peer,
     ):
         await peer.call(API_VERSIONS, 3, named("before", "1"))

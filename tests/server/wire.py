@@ -91,8 +91,8 @@ class Peer:
         cls, listener: Listener, client_id: str | None = "peer", **options: Any
     ) -> Self:
         reader, writer = await asyncio.open_connection("127.0.0.1", listener.port, **options)
-        spoken = dialect(KIP if listener.dialect.name == KIP else RELEASED)
-        return cls(reader, writer, ClientConversation(spoken, client_id))
+        client_dialect = dialect(KIP if listener.dialect.name == KIP else RELEASED)
+        return cls(reader, writer, ClientConversation(client_dialect, client_id))
 
     async def __aenter__(self) -> Self:
         return self

@@ -87,24 +87,29 @@ class RequestLog:
         self._dequeued_bytes = 0
         self._wake = threading.Event()
         self._stopping = False
-        self.dropped = 0
-        self.written = 0
+        self._dropped_from_full_queue = 0
+        self._dropped_by_failure = 0
         self._thread = threading.Thread(target=self._run, name="request-log", daemon=True)
         self._thread.start()
 
     def write(self, completed: CompletedRequest) -> None:
         if not self._all_requests and not (self._deprecated_requests and completed.deprecated):
             return
-        # Each of the two sums is written by one thread only, so neither needs a lock.
+        # Each sum here is changed by one thread only, so none needs a lock.
         queued_bytes = self._queued_bytes - self._dequeued_bytes
         config = self._config
         if len(self._queue) >= config.max_queued_lines or queued_bytes >= config.max_queued_bytes:
-            self.dropped += 1
+            self._dropped_from_full_queue += 1
             return
         self._queued_bytes += completed.size
         self._queue.append(completed)
         if not self._wake.is_set():
             self._wake.set()
+
+    @property
+    def dropped(self) -> int:
+        """Lines lost because the queue was full or the file could not be written."""
+        return self._dropped_from_full_queue + self._dropped_by_failure
 
     def close(self) -> None:
         """Write the queued lines and stop the thread; give up after 5 s if the disk blocks."""
@@ -134,7 +139,6 @@ class RequestLog:
             for completed in batch:
                 self._file.write(completed.timestamp, request_line(completed, self._config.format))
             self._file.flush()
-            self.written += len(batch)
         except Exception as error:  # noqa: BLE001 - the next batch may succeed
-            self.dropped += len(batch)
+            self._dropped_by_failure += len(batch)
             logger.warning("request log: %d lines dropped: %s", len(batch), error)
