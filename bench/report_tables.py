@@ -1,10 +1,10 @@
-"""Compacted tables of a large, made-up cluster, written by DuckDB in a minute: for the reports.
+"""Tables of a large synthetic cluster, written by DuckDB in a minute, for the bench of the reports.
 
-5,000 clients on 200 brokers for 90 days: each client has two instances and talks to three brokers
-in every slot of time (days, and the hours of the last week): ApiVersions and Fetch or Produce to
-each, Metadata to one, a group's APIs to its coordinator. That makes 12.6 million rows of `usage`
-with the brokers' own. They lie there as a compaction of the pipeline leaves them: in its order, in
-Spark's compression and large row groups, with its totals.
+5,000 clients on 200 brokers for 90 days. Each client has two instances and uses three brokers in
+every time slot (a day; an hour in the last week): ApiVersions and Fetch or Produce on each broker,
+Metadata on one, the APIs of a consumer group on its coordinator. With the replica requests there
+are 12.6 million rows of `usage`, in the order, compression and row groups of a compaction, with
+its totals.
 """
 
 from dataclasses import dataclass
@@ -41,8 +41,8 @@ SELECT TIMESTAMP '2026-08-17' + to_days({days} - 7) + to_hours(h::INT), 1 << (h 
 FROM range(7 * 24) AS hours(h)
 """
 
-# One in ten tells no name, one in 25 only when it asks for versions; one in a hundred is pinned to
-# a version that 4.0 refuses, one in fifty floods.
+# 1 in 10 reports no name, 1 in 25 only in ApiVersions; 1 in 100 is pinned to a version that 4.0
+# refuses, 1 in 50 sends a flood.
 CLIENTS = """
 CREATE TABLE clients AS
 SELECT c, b, i,
@@ -125,14 +125,14 @@ FROM range({brokers}) AS ids(b), slots
 """
 
 
-def make_report_tables(folder: Path, size: Size = Size()) -> Path:  # noqa: B008 - it is frozen
-    """Tables as a compaction leaves them."""
-    store = LocalStore(folder)
+def make_report_tables(directory: Path, size: Size = Size()) -> Path:  # noqa: B008 - it is frozen
+    """Create compacted tables."""
+    store = LocalStore(directory)
     make_tables(store, "bench")
     connection = duckdb.connect()
-    words = {**vars(size), "ranges": _ranges("3.9.0")}
-    for made in (SLOTS, CLIENTS, CALLS):
-        connection.execute(made.format(**words))
+    terms = {**vars(size), "ranges": _ranges("3.9.0")}
+    for statement in (SLOTS, CLIENTS, CALLS):
+        connection.execute(statement.format(**terms))
     parts = {}
     for table, rows, order in (
         (USAGE, USAGE_ROWS, f"{DAY}, {CLIENT}, api_key, api_version, hour, hash(broker)"),
@@ -141,32 +141,32 @@ def make_report_tables(folder: Path, size: Size = Size()) -> Path:  # noqa: B008
         (BROKERS, BROKER_ROWS, "b, hour"),
         (FILES, FILE_ROWS, "b, hour"),
     ):
-        parts[table.name] = (_write(connection, folder, table, rows.format(**words), order),)
+        parts[table.name] = (_write(connection, directory, table, rows.format(**terms), order),)
     for table in TOTALS.values():
-        rows = f"read_parquet('{folder / parts[SOURCES[table.name].name][0].name}')"
+        rows = f"read_parquet('{directory / parts[SOURCES[table.name].name][0].name}')"
         order = ", ".join(table.keys)
-        parts[table.name] = (_write(connection, folder, table, total(table, rows), order),)
+        parts[table.name] = (_write(connection, directory, table, total(table, rows), order),)
     manifest = Manifest(1, Kind.COMPACTION, 0, parts=parts, counts=Counts())
     store.create(file_name(1), manifest.to_json())
-    return folder
+    return directory
 
 
 def _write(
-    connection: duckdb.DuckDBPyConnection, folder: Path, table: Table, rows: str, order: str
+    connection: duckdb.DuckDBPyConnection, directory: Path, table: Table, rows: str, order: str
 ) -> Part:
     name = f"parts/0000000001/{table.name}/part-0.parquet"
-    (folder / name).parent.mkdir(parents=True)
-    columns = {it.name: duckdb_type(it.type) for it in table.columns}
-    there = {row[0] for row in connection.execute(f"DESCRIBE {rows}").fetchall()}
-    chosen = ", ".join(
-        f"CAST({column if column in there else 'NULL'} AS {type_}) AS {column}"
+    (directory / name).parent.mkdir(parents=True)
+    columns = {column.name: duckdb_type(column.type) for column in table.columns}
+    present = {row[0] for row in connection.execute(f"DESCRIBE {rows}").fetchall()}
+    selected = ", ".join(
+        f"CAST({column if column in present else 'NULL'} AS {type_}) AS {column}"
         for column, type_ in columns.items()
     )
     connection.execute(
-        f"COPY (SELECT {chosen} FROM ({rows}) ORDER BY {order}) "
-        f"TO '{folder / name}' (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 1_000_000)"
+        f"COPY (SELECT {selected} FROM ({rows}) ORDER BY {order}) "
+        f"TO '{directory / name}' (FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 1_000_000)"
     )
-    return Part(name, (folder / name).stat().st_size)
+    return Part(name, (directory / name).stat().st_size)
 
 
 def _ranges(release: str) -> str:

@@ -1,4 +1,4 @@
-"""The reports as commands, from start to the last line, on tables of a large cluster."""
+"""Time of the report commands, from start to exit, on the tables of a large cluster."""
 
 import os
 import subprocess
@@ -17,11 +17,12 @@ START = "its own start"
 
 
 def measure(*, rounds: int, size: Size = Size()) -> Iterator[Row]:  # noqa: B008 - it is frozen
-    """Every report in every form once a round, and beside them a command that does nothing; the
-    first round, which warms the disk and leaves bytecode, is left out."""
-    with tempfile.TemporaryDirectory() as folder:
-        tables = make_report_tables(Path(folder) / "tables", size)
-        page = str(Path(folder) / "page.html")
+    """Every report in every output format, compared with `rollcall --version`.
+
+    The first round warms the disk cache and writes bytecode; it does not count."""
+    with tempfile.TemporaryDirectory() as directory:
+        tables = make_report_tables(Path(directory) / "tables", size)
+        page = str(Path(directory) / "page.html")
         forms: dict[str, list[str]] = {"text": [], "JSON": ["--json"], "page": ["--html", page]}
         calls: dict[str, list[str]] = {START: ["--version"]}
         for name, *more in REPORTS:
@@ -29,7 +30,7 @@ def measure(*, rounds: int, size: Size = Size()) -> Iterator[Row]:  # noqa: B008
                 call = ["report", name, *more, "--tables", str(tables), *options]
                 calls[f"report {name}, {form}"] = call
         taken: dict[str, list[float]] = {what: [] for what in calls}
-        as_installed = _with_bytecode(Path(folder))
+        as_installed = _with_bytecode(Path(directory))
         for _ in range(rounds + 1):
             for what, call in calls.items():
                 taken[what].append(_milliseconds(call, as_installed))
@@ -40,16 +41,16 @@ def measure(*, rounds: int, size: Size = Size()) -> Iterator[Row]:  # noqa: B008
         yield below(f"{what}: {of}", START, ours, start, BAR_MS, "ms")
 
 
-def _with_bytecode(folder: Path) -> dict[str, str]:
-    """An installation has its bytecode from the start; a source tree may never get any."""
+def _with_bytecode(directory: Path) -> dict[str, str]:
+    """An environment in which Python stores bytecode, as in an installed package."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    return {**kept, "PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
+    return {**kept, "PYTHONPYCACHEPREFIX": str(directory / "bytecode")}
 
 
 def _milliseconds(call: list[str], environment: dict[str, str]) -> float:
     command = [str(Path(sys.executable).with_name("rollcall")), *call]
-    began = time.perf_counter()
+    start = time.perf_counter()
     done = subprocess.run(command, stdout=subprocess.DEVNULL, check=False, env=environment)
-    taken = (time.perf_counter() - began) * 1000
+    elapsed = (time.perf_counter() - start) * 1000
     assert done.returncode in (0, 1, 3), done
-    return taken
+    return elapsed

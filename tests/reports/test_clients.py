@@ -1,4 +1,4 @@
-"""Clients: reported, inferred and unknown names, filters, connections, timeline."""
+"""Clients: reported, inferred and unknown names, filters, connections."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 from rollcall.catalog import Provenance
 from rollcall.reports import Client, Clients, Filters, clients
-from rollcall.reports.timeline import version_timeline
 from tests.reports.table_builder import TableBuilder, hour
 
 JAVA = "apache-kafka-java 3.9.0"
@@ -32,7 +31,7 @@ def test_a_client_is_one_software_of_one_application_of_a_principal(tmp_path: Pa
     builder.use("Metadata", 12, "apache-kafka-java 3.8.0", client_id="app-1", host="10.0.0.2")
     builder.use("Fetch", 11, JAVA, client_id="app-1", principal="User:other")
     builder.use("Fetch", 11, "librdkafka 2.4.0", client_id="app-1")
-    keys = {it.key[1:] for it in listed(tmp_path, builder).clients}
+    keys = {client.key[1:] for client in listed(tmp_path, builder).clients}
     assert keys == {
         ("User:app", "app-*", "apache-kafka-java"),
         ("User:other", "app-*", "apache-kafka-java"),
@@ -56,7 +55,7 @@ def test_a_client_has_hosts_versions_apis_and_times(tmp_path: Path) -> None:
 def test_raw_ids_lists_client_ids_instead_of_applications(tmp_path: Path) -> None:
     builder = TableBuilder().use("Fetch", 11, client_id="app-1").use("Fetch", 11, client_id="app-2")
     raw = listed(tmp_path, builder, raw_ids=True)
-    assert {it.application for it in raw.clients} == {"app-1", "app-2"}
+    assert {client.application for client in raw.clients} == {"app-1", "app-2"}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +77,7 @@ def test_filters_select_clients(
         "Fetch", 11, "librdkafka 2.4.0", principal="User:b", client_id="x-1", days=range(10, 14)
     )
     builder.use("Fetch", 11, JAVA, principal="User:c", cluster="test", days=range(5))
-    assert {it.principal for it in listed(tmp_path, builder, **filters).clients} == expected
+    assert {client.principal for client in listed(tmp_path, builder, **filters).clients} == expected
 
 
 # K04: only the first connection of an application names itself
@@ -110,12 +109,12 @@ def test_k04_a_name_of_another_host_client_id_principal_or_day_is_not_inferred(
 ) -> None:
     builder = TableBuilder().use("ApiVersions", 3, JAVA, **({"days": [0]} | other))  # type: ignore[arg-type]
     builder.use("Fetch", 13, days=[0] if "days" not in other else [0, 1])
-    assert None in {it.software for it in listed(tmp_path, builder).clients}
+    assert None in {client.software for client in listed(tmp_path, builder).clients}
 
 
 def test_k04_a_row_without_name_is_split_at_the_day_of_the_first_name(tmp_path: Path) -> None:
     builder = TableBuilder().use("Fetch", 13, days=range(10)).use("ApiVersions", 3, JAVA, days=[9])
-    named = {it.software: it for it in listed(tmp_path, builder).clients}
+    named = {client.software: client for client in listed(tmp_path, builder).clients}
     assert named[None].requests == 80
     assert named["apache-kafka-java"].requests == 30
     assert named["apache-kafka-java"].first == hour(8)
@@ -133,7 +132,9 @@ def test_k04_each_day_gets_the_version_reported_on_that_day(tmp_path: Path) -> N
 def test_k04_two_reported_names_are_candidates(tmp_path: Path) -> None:
     builder = TableBuilder().use("ApiVersions", 3, JAVA, days=[0]).use("Fetch", 11, days=[0])
     builder.use("ApiVersions", 3, "librdkafka 2.4.0", days=[0])
-    (nameless,) = (it for it in listed(tmp_path, builder).clients if it.software is None)
+    (nameless,) = (
+        client for client in listed(tmp_path, builder).clients if client.software is None
+    )
     assert nameless.name_candidates == ("apache-kafka-java", "librdkafka")
 
 
@@ -195,32 +196,17 @@ def test_summed_and_single_connections_are_added(tmp_path: Path) -> None:
     assert only(listed(tmp_path, builder)).connections == 10
 
 
-def test_version_timeline_counts_applications_per_day(tmp_path: Path) -> None:
-    builder = TableBuilder().use("Fetch", 11, "librdkafka 2.3.0", days=[0, 1])
-    builder.use("Fetch", 11, "librdkafka 2.4.1", days=[1, 2]).use(
-        "Fetch", 3, principal="User:b", days=[2]
-    )
-    found = version_timeline(builder.write(tmp_path / "tables"))
-    assert found.days == (hour(0), hour(1), hour(2))
-    assert found.series == {
-        "librdkafka 2.3": (1, 1, 0),
-        "librdkafka 2.4": (0, 1, 1),
-        "no name reported": (0, 0, 1),
-    }
-
-
 def test_empty_tables_have_no_clients(tmp_path: Path) -> None:
     report = listed(tmp_path, TableBuilder())
     assert (report.clients, report.coverage.first) == ((), None)
-    assert version_timeline(tmp_path / "tables").series == {}
 
 
 def test_the_unidentified_share_refers_to_the_listed_requests(tmp_path: Path) -> None:
     builder = TableBuilder().use("Fetch", 11, "librdkafka 2.4.0", requests=90)
     directory = builder.use("Fetch", 3, principal="User:x").write(tmp_path / "tables")
     assert clients(directory).coverage.unidentified_share == 0.1
-    asked = clients(directory, filters=Filters(principal="User:x")).coverage
-    assert (asked.unidentified_share, asked.listed_requests) == (1, 140)
+    coverage = clients(directory, filters=Filters(principal="User:x")).coverage
+    assert (coverage.unidentified_share, coverage.listed_requests) == (1, 140)
 
 
 @pytest.mark.parametrize("totals", [False, True])
@@ -232,5 +218,7 @@ def test_k04_a_name_is_inferred_within_a_day_in_a_window_of_any_length(
     builder.use("Fetch", 11, days=[1]).use("Produce", 7, days=[3]).use("ListOffsets", 2, days=[19])
     builder.use("Fetch", 17, days=[days], client_id="far")
     found = clients(builder.write(tmp_path / "tables", totals=totals))
-    used = {it.software: set(it.apis) for it in found.clients if it.application == "app"}
+    used = {
+        client.software: set(client.apis) for client in found.clients if client.application == "app"
+    }
     assert used == {"librdkafka": {1, 2, 3}, None: {0}}

@@ -32,7 +32,7 @@ def test_a_new_start_time_is_one_restart(tmp_path: Path) -> None:
 def test_b04_a_broker_without_start_time_is_unknown_and_sorted_last(tmp_path: Path) -> None:
     builder = TableBuilder().roll_call(1, 1).roll_call(1, 2, start_time=hour(0))
     report = report_of(tmp_path, builder.roll_call(1, 3, start_time=hour(0, 5)))
-    assert [it.node_id for it in report.brokers] == [3, 2, 1]
+    assert [broker.node_id for broker in report.brokers] == [3, 2, 1]
     assert report.brokers[-1].start is None
     assert report.brokers[-1].restarts == 0
     assert report.up_together_since is None
@@ -104,7 +104,7 @@ def test_restarts_report_the_fewest_brokers_that_responded(tmp_path: Path) -> No
     report = report_of(tmp_path, builder)
     assert report.fewest_up == (1, hour(1))
     assert report.up_together_since is None
-    assert {it.node_id: it.failure for it in report.brokers}[2] == "timeout"
+    assert {broker.node_id: broker.failure for broker in report.brokers}[2] == "timeout"
 
 
 def test_a_broker_missing_in_newer_roll_calls_is_unlisted(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_broker_missing_in_newer_roll_calls_is_unlisted(tmp_path: Path) -> Non
         builder.roll_call(0, node, start_time=hour(0))
     builder.roll_call(0, 1, cluster="other", start_time=hour(0))  # no roll call since, so unknown
     report = report_of(tmp_path, builder.roll_call(1, 1, start_time=hour(0)))
-    found = {(it.cluster, it.node_id): it.failure for it in report.brokers}
+    found = {(broker.cluster, broker.node_id): broker.failure for broker in report.brokers}
     assert found == {("prod", 1): None, ("prod", 2): "unlisted", ("other", 1): None}
     assert report.up_together_since is None
     assert report.fewest_up == (2, hour(1))
@@ -124,17 +124,17 @@ def test_brokers_without_node_id_are_distinguished_by_address(tmp_path: Path) ->
     for host in ("x", "y"):
         builder.roll_call(1, None, host=host, failure="refused")
     report = report_of(tmp_path, builder)
-    assert [it.address for it in report.brokers] == ["b1:9092", "x:9092", "y:9092"]
+    assert [broker.address for broker in report.brokers] == ["b1:9092", "x:9092", "y:9092"]
     assert report.fewest_up == (1, hour(1))
 
 
 def test_restarts_respect_window_and_cluster(tmp_path: Path) -> None:
     builder = TableBuilder().roll_call(1, 1, start_time=hour(0)).roll_call(5, 2, start_time=hour(4))
     report = report_of(tmp_path, builder, since=hour(3))
-    assert [it.node_id for it in report.brokers] == [2]
+    assert [broker.node_id for broker in report.brokers] == [2]
     builder.roll_call(5, 3, start_time=hour(4), cluster="other")
     report = report_of(tmp_path / "other", builder, cluster="other")
-    assert [it.node_id for it in report.brokers] == [3]
+    assert [broker.node_id for broker in report.brokers] == [3]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -152,12 +152,12 @@ def test_merging_hours_without_a_change_gives_the_same_restarts(tmp_path: Path, 
                 now["host"] = chance.choice("hi")
             now["failure"] = "refused" if chance.random() < 0.1 else None
             if chance.random() < 0.9:
-                answer = {**now, "start_time": None if now["failure"] else now["start_time"]}
-                builder.roll_call(day, node_id=node, **answer)
+                response = {**now, "start_time": None if now["failure"] else now["start_time"]}
+                builder.roll_call(day, node_id=node, **response)
                 at = hour(0) + timedelta(days=day)
                 key = (
                     node,
-                    *(answer[it] for it in ("host", "failure", "start_time")),
+                    *(response[name] for name in ("host", "failure", "start_time")),
                     at.day,
                     at.hour,
                 )

@@ -69,7 +69,7 @@ def steps(client: ClientImpact) -> list[RemedyKind]:
         ("CreateTopics", 1, "4.0.0", Verdict.BREAKS),
         ("OffsetForLeaderEpoch", 1, "4.0.0", Verdict.BREAKS),
         ("DescribeConfigs", 0, "4.0.0", Verdict.BREAKS),
-        # nothing of this is refused by a 3.x
+        # 3.x refuses none of these
         ("Fetch", 0, "3.9.1", Verdict.SAFE),
         ("Produce", 0, "3.9.1", Verdict.SAFE),
         # brokers with ZooKeeper keep what KRaft did not have yet
@@ -155,15 +155,15 @@ def test_sasl_version_0_is_uninformative(tmp_path: Path) -> None:
     assert verdict(judged(tmp_path, builder)) == (Verdict.UNKNOWN, Reason.NO_EVIDENCE)
 
 
-# Refused, and what the broker had
+# Refused versions and the broker maximum
 
 
 @pytest.mark.parametrize(
     ("release", "api", "version", "expected", "provenance"),
     [
-        # below the broker's maximum: its own maximum, or a pin
+        # below the broker maximum: the maximum of the client, or a pin
         ("1.0", "Fetch", 3, (Verdict.BREAKS, Reason.REFUSED), MaximumProvenance.LOG),
-        # at the broker's maximum: it may have higher ones
+        # at the broker maximum: the client may support higher versions
         (
             "0.10.1",
             "Fetch",
@@ -244,9 +244,9 @@ def test_the_configured_release_gives_the_maximum_if_nothing_reports_it(tmp_path
     [
         # the oldest release that writes form C is 0.9, which has Fetch up to 1
         ("C", [], Verdict.UNKNOWN),
-        # somebody used a higher one there
+        # another client used a higher version on this broker
         ("C", [5], Verdict.BREAKS),
-        # 2.8 and later write form H, and have far higher ones
+        # form H is written by 2.8 and later, which have higher versions
         ("H", [], Verdict.BREAKS),
     ],
 )
@@ -257,9 +257,9 @@ def test_the_maximum_has_a_floor_if_nothing_reports_or_configures_it(
     for version in others:
         builder.use("Fetch", version, form=form, principal="User:other")
     (found,) = (
-        it
-        for it in judged(tmp_path, builder).clients
-        if it.judgement.client.principal == "User:app"
+        client
+        for client in judged(tmp_path, builder).clients
+        if client.judgement.client.principal == "User:app"
     )
     assert found.verdict is expected
 
@@ -305,7 +305,7 @@ def test_u07_old_librdkafka_with_kerberos_needs_join_group_0_listed(tmp_path: Pa
         Verdict.AT_RISK,
         Reason.NEEDED_BY_LIBRARY,
     )
-    assert [str(it.version) for it in found.remedies if it.kind is RemedyKind.UPGRADE] == ["2.11.0"]
+    assert [str(r.version) for r in found.remedies if r.kind is RemedyKind.UPGRADE] == ["2.11.0"]
     assert found.remedies[-1].kind is RemedyKind.OTHER_TARGET
     assert only(judged(tmp_path / "b", builder, "4.0.1")).verdict is Verdict.SAFE
     newer = (
@@ -335,7 +335,7 @@ def test_u07_a_kerberos_risk_is_excluded_on_a_listener_without_sasl(tmp_path: Pa
         ("sarama v1.40.0", "4.1.0", Verdict.AT_RISK),
         ("sarama v1.41.0", "4.1.0", Verdict.SAFE),
         ("librdkafka 1.7.0", "3.9.1", Verdict.SAFE),
-        # K05: the version is the application's, so nothing is known of the library's
+        # K05: this is the version of the application, that of the library is unknown
         ("ClickHouse v1.0.1.1-stable", "4.0.1", Verdict.SAFE),
     ],
 )
@@ -383,7 +383,7 @@ def test_an_observed_api_outranks_a_documented_risk(tmp_path: Path) -> None:
     assert compatibility.below_minimum  # which stays as a note
 
 
-# No longer seen
+# Superseded versions
 
 
 def test_a_refused_version_is_superseded_after_7_later_days_on_the_same_host(
@@ -442,8 +442,8 @@ def test_a_library_at_risk_is_superseded_if_other_software_replaced_it(
     builder.use("Fetch", 16, "librdkafka 2.11.1", days=range(3, 10), host="10.0.0.2")
     found = only(judged(tmp_path, builder))
     assert found.verdict is Verdict.SAFE
-    (gone,) = found.judgement.superseded
-    assert (gone.software_versions, gone.risk is not None) == (("1.7.0",), True)
+    (finding,) = found.judgement.superseded
+    assert (finding.software_versions, finding.risk is not None) == (("1.7.0",), True)
 
 
 @pytest.mark.parametrize(
@@ -451,7 +451,7 @@ def test_a_library_at_risk_is_superseded_if_other_software_replaced_it(
     [
         {"software": "librdkafka 2.11.1", "days": range(3, 9)},  # six days
         {"software": "librdkafka 2.11.1", "days": range(3)},  # not later
-        {"software": "librdkafka 1.7.1", "days": range(3, 14)},  # it needs the same
+        {"software": "librdkafka 1.7.1", "days": range(3, 14)},  # has the same risk
         {"software": "apache-kafka-java 3.9.0", "days": range(3, 14), "host": "10.0.0.2"},
     ],
 )
@@ -468,7 +468,7 @@ def test_a_library_stays_at_risk_on_fewer_days_or_with_software_of_the_same_need
 def test_an_upgrade_that_brought_a_name_is_the_same_client(tmp_path: Path) -> None:
     builder = TableBuilder().broker_reports("3.9.0").use("Fetch", 3, days=range(3))
     builder.use("Fetch", 17, JAVA, days=range(5, 14))
-    assert {it.verdict for it in judged(tmp_path, builder).clients} == {Verdict.SAFE}
+    assert {client.verdict for client in judged(tmp_path, builder).clients} == {Verdict.SAFE}
 
 
 @pytest.mark.parametrize(
@@ -483,7 +483,9 @@ def test_filters_do_not_change_a_verdict(tmp_path: Path, filters: Filters) -> No
     builder.use("Fetch", 11, "kgo v1.20.0", client_id="app-2", days=range(3, 14))
     directory = builder.write(tmp_path / "tables")
     old = next(
-        it for it in impact(directory, "4.0.0").clients if it.judgement.client.software != "kgo"
+        client
+        for client in impact(directory, "4.0.0").clients
+        if client.judgement.client.software != "kgo"
     )
     assert old.judgement.superseded
     assert only(impact(directory, "4.0.0", filters=filters)).judgement == old.judgement
@@ -503,7 +505,7 @@ def test_a_client_breaks_if_one_of_two_hosts_still_uses_a_refused_version(tmp_pa
     assert found.judgement.deciding.hosts == ("10.0.0.2",)
 
 
-# What is not the client's
+# Traffic that is not from clients, and proxies
 
 
 def test_u09_replica_and_forwarded_requests_are_not_clients(tmp_path: Path) -> None:
@@ -551,7 +553,7 @@ def test_u10_a_given_proxy_is_not_suspected(tmp_path: Path) -> None:
     assert not only(report).remedies[0].suspected
 
 
-# What to do
+# Remedies
 
 
 @pytest.mark.parametrize(
@@ -581,7 +583,7 @@ def test_the_remedy_names_the_version_to_upgrade_to(
         (None, "sarama", "OffsetCommit", 1, [RemedyKind.UPGRADE, RemedyKind.UNPIN]),
         (None, "consumer-1", "Fetch", 3, [RemedyKind.UPGRADE]),
         ("librdkafka unknown", "app", "ListOffsets", 0, [RemedyKind.UPGRADE, RemedyKind.UNPIN]),
-        # who tells its name is newer than the minimum
+        # a client that reports its name is newer than the minimum
         ("kafka-python unknown", "app", "Fetch", 3, [RemedyKind.UNPIN]),
     ],
 )
@@ -651,7 +653,7 @@ def test_an_unknown_client_is_to_be_identified(tmp_path: Path) -> None:
     assert steps(found) == [RemedyKind.IDENTIFY]
 
 
-# What it rests on, and the exit code
+# Coverage and exit code
 
 
 def test_u05_coverage_has_days_brokers_and_lines(tmp_path: Path) -> None:
@@ -753,7 +755,7 @@ def test_a_later_patch_is_a_remedy_only_if_it_accepts_every_version(tmp_path: Pa
     assert RemedyKind.OTHER_TARGET in steps(only(judged(tmp_path / "some", some)))
     more = (
         TableBuilder().broker_reports("3.9.0").use("JoinGroup", 1).use("Produce", 2)
-    )  # which all of 4.x refuses
+    )  # every 4.x refuses Produce 2
     assert RemedyKind.OTHER_TARGET not in steps(only(judged(tmp_path / "more", more)))
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from inspect import Parameter, Signature, signature
@@ -124,26 +122,13 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
 
     def call(**arguments: Any) -> None:
         values = {parameter.name: arguments.pop(parameter.name) for parameter in shared}
-        with _garbage_collection_disabled():
-            command(options.annotation(**values), **arguments)
+        command(options.annotation(**values), **arguments)
 
     parameters = [shared[0], *own, *shared[1:]]
     call.__name__, call.__doc__ = command.__name__, command.__doc__
     call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return call
-
-
-@contextmanager
-def _garbage_collection_disabled() -> Iterator[None]:
-    """A report creates a million values and keeps them until it ends."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _parse_time(option: str, text: str | None) -> datetime | None:

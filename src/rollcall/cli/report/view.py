@@ -55,7 +55,7 @@ class ReportView:
 
 
 def show(view: ReportView, options: ReportOptions, reader: Reader) -> None:
-    """Print the report in the form that the options ask for."""
+    """Print the report in the format given by the options."""
     if len(set(map(view.cluster_of, view.items))) > 1:
         view = _with_clusters(view)
     if not (options.as_json or options.as_csv or options.html is not None):

@@ -1,4 +1,4 @@
-"""Queries about versions that a target refuses: who used them where, and what was used later."""
+"""Queries about versions that a target refuses: their users, brokers, and later versions."""
 
 from __future__ import annotations
 

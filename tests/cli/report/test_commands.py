@@ -141,8 +141,8 @@ def test_impact_exits_with_0_if_every_client_is_safe(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["--target", "17.0"], "there is no release 17.0"),
-        (["--target", "four"], "'four' is not a release"),
-        (["--target", "4.0.1", "--from", "x"], "'x' is not a release"),
+        (["--target", "four"], "'four' is not a Kafka release"),
+        (["--target", "4.0.1", "--from", "x"], "'x' is not a Kafka release"),
         (["--target", "4.0.1", "--since", "yesterday"], "--since 'yesterday' is not a valid time"),
         (["--target", "4.0.1", "--since", "99999999d"], "is not a valid time"),
         (["--target", "4.0.1", "--since", "0001-01-01T00:00+02:00"], "is not a valid time"),
