@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rollcall.catalog import Mode, Release, listed_ranges, release_line
+from rollcall.catalog.clients.signatures import API_VERSIONS
 from rollcall.loggen.layouts import Field, layout_of
 
 # One control character each, which does not occur elsewhere in a body.
 PLACEHOLDERS = "\x01\x02\x03\x04\x05\x06\x07"
 OFFSET, SIZE, GROUP, MEMBER, NAME, VERSION, PEER = tuple(PLACEHOLDERS)
 
+UNSUPPORTED_VERSION = 35
 RECORDS_NOT_PRINTED = Release((2, 0))
 """From this release on, text bodies print the location of records instead of the records."""
 
@@ -43,8 +45,6 @@ class BodyContext:
     replica: bool = False
     error: int = 0
     throttle: int = 0
-    topics_requested: int | None = None
-    """Topics in a Metadata request; None for all topics of the response."""
     unsupported: bool = False
     """An ApiVersions request in a version that the broker does not support."""
 
@@ -57,14 +57,14 @@ def body(message: str, context: BodyContext) -> str:
 
 def unsupported_version_response(context: BodyContext) -> str:
     """The response to an unsupported ApiVersions: version 0, from 2.4 on with its own range."""
-    own = listed_ranges(context.release)[18]
-    entries = [(18, own.low, own.high)] if context.release >= Release((2, 4)) else []
+    own = listed_ranges(context.release)[API_VERSIONS]
+    entries = [(API_VERSIONS, own.low, own.high)] if context.release >= Release((2, 4)) else []
     if context.as_json:
         listed = [{"apiKey": k, "minVersion": a, "maxVersion": b} for k, a, b in entries]
-        return _compact({"errorCode": 35, "apiKeys": listed})
+        return _compact({"errorCode": UNSUPPORTED_VERSION, "apiKeys": listed})
     name = "api_keys" if context.release >= Release((2, 4)) else "api_versions"
     keys = [f"{{api_key={k},min_version={a},max_version={b}}}" for k, a, b in entries]
-    return f"{{error_code=35,{name}=[{','.join(keys)}]}}"
+    return f"{{error_code={UNSUPPORTED_VERSION},{name}=[{','.join(keys)}]}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,25 +96,21 @@ class _Writer:
         return self.plain(field_.value)
 
     def items(self, field_: Field) -> str:
-        what = field_.value[1:-1]
-        count = int(what) if what.isdecimal() else self.count(what)
+        kind = field_.value[1:-1]
+        count = int(kind) if kind.isdecimal() else self.count(kind)
         inner = [
-            _Writer(self.context, self.flexible, {**self.index, what: index}).struct(field_.fields)
+            _Writer(self.context, self.flexible, {**self.index, kind: index}).struct(field_.fields)
             for index in range(count)
         ]
         return f"[{','.join(inner)}]"
 
-    def count(self, what: str) -> int:
-        if what == "asked":
-            requested = self.context.topics_requested
-            return len(self.context.topics) if requested is None else requested
-        if what == "apis":
-            return len(listed_ranges(self.context.release))
+    def count(self, kind: str) -> int:
         return {
+            "apis": len(listed_ranges(self.context.release)),
             "topics": len(self.context.topics),
             "partitions": self.context.partitions,
             "brokers": len(self.context.brokers),
-        }[what]
+        }[kind]
 
     def plain(self, value: str) -> str | None:
         if value.startswith("@"):
@@ -134,7 +130,7 @@ class _Writer:
 
     @property
     def topic(self) -> tuple[str, str]:
-        position = self.index.get("topics", self.index.get("asked", 0))
+        position = self.index.get("topics", 0)
         return self.context.topics[position % len(self.context.topics)]
 
     @property
