@@ -21,6 +21,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
+        "--update-docs", action="store_true", help="write the output of documented commands"
+    )
+    parser.addoption(
         "--kills",
         type=int,
         default=5,

@@ -50,6 +50,14 @@ class Shown:
     def __str__(self) -> str:
         return f"{self.block}: {self.command}"
 
+    def replace_output(self, printed: str) -> None:
+        """Write the printed output into the page, in place of the shown one."""
+        page = ROOT / self.block.page
+        text = page.read_text(encoding="utf-8")
+        lines = "".join(f"{line.rstrip()}\n" for line in printed.rstrip().splitlines())
+        before = f"$ {self.command}\n{self.output}"
+        page.write_text(text.replace(before, f"$ {self.command}\n{lines}"), encoding="utf-8")
+
 
 def blocks(language: str) -> Iterator[Block]:
     for page in PAGES:
