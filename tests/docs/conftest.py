@@ -37,7 +37,7 @@ STAND_INS = {
 """Replacements for names in the documentation."""
 
 OWNERS = "principal,client_id,owner\nUser:svc-legacy,*,legacy\n"
-ANSWER = json.dumps({key: list(pair) for key, pair in listed_ranges("3.9").items()})
+RESPONSE = json.dumps({key: list(pair) for key, pair in listed_ranges("3.9").items()})
 """Files that the documented commands read."""
 
 SECONDS = 240
@@ -54,7 +54,7 @@ class Workspace:
         self.directory = directory
         self.cluster = cluster
         (directory / "owners.csv").write_text(OWNERS)
-        (directory / "answer.json").write_text(ANSWER)
+        (directory / "response.json").write_text(RESPONSE)
         self._done: dict[str, Done] = {}
         self._addresses = dict(_addresses(cluster))
         self._environment = {

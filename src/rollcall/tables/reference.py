@@ -1,4 +1,4 @@
-"""The page that describes every table and column, made from `columns`."""
+"""Generates docs/tables.md from `columns`."""
 
 from __future__ import annotations
 
@@ -7,24 +7,22 @@ from rollcall.tables.totals import TOTALS
 
 OPENING = """# The tables
 
-`rollcall pipeline` writes them, `rollcall tables` lists their files and prints views on them. This
-page is made from `src/rollcall/tables/columns.py`.
+`rollcall pipeline` writes these tables. `rollcall tables` lists their files and prints views for other engines. This
+page is generated from `src/rollcall/tables/columns.py`.
 
-A table is a set of Parquet files. A file holds partial sums: several rows may have the same
-keys. When read, they are one row: counts are added (`sum`), bounds taken (`min`, `max`), masks
-joined (`bit_or`). The views of `rollcall tables view` do that. Take the files from `rollcall
-tables files`, never from a listing of the folder: it also holds files that are replaced, or not
-part of the tables yet.
+A table is a set of Parquet files with partial sums: several rows can have the same keys. Readers merge them: counts are
+added (`sum`), minima and maxima taken (`min`, `max`), masks joined (`bit_or`). The views of `rollcall tables view` do
+that. Take the list of files from `rollcall tables files`, not from a listing of the directory, which also holds replaced
+and uncommitted files.
 
-All times are UTC. Durations are whole microseconds. Missing is null.
-"""
+Times are UTC. Durations are whole microseconds. Unknown values are null.
+"""  # noqa: E501
 
 WITH_TOTALS = """# Totals
 
-A compaction adds up the tables once more, for the reports: the same sums in far fewer rows.
-They are files of their own beside the tables, only in parts that a compaction wrote, and no table
-to ask by yourself: what was read since the last compaction is not in them.
-"""
+A compaction also writes sums of these tables with far fewer rows, for the reports. They hold compacted data only: what
+was read since the last compaction is not in them.
+"""  # noqa: E501
 
 
 def page() -> str:
@@ -39,7 +37,7 @@ def _section(table: Table) -> str:
     )
     return (
         f"## {table.name}\n\n{table.about}\n\n"
-        f"| column | type | merged by | what it is |\n| --- | --- | --- | --- |\n{rows}\n"
+        f"| column | type | merged by | description |\n| --- | --- | --- | --- |\n{rows}\n"
     )
 
 

@@ -33,7 +33,7 @@ from rollcall.tables.views import Engine
 _USAGE = {column.name: column for column in USAGE.columns}
 _HOURS = {column.name: column for column in CONNECTION_HOURS.columns}
 _BROKERS = {column.name: column for column in BROKERS.columns}
-_MONTH = key("month", TIME, "the month it begins")
+_MONTH = key("month", TIME, "start of the month")
 _PEAK = "STRUCT<per_hour: DOUBLE, broker: STRING>"
 _USED = (
     WHERE[0],
@@ -41,19 +41,19 @@ _USED = (
     *(_USAGE[name] for name in ("api_key", "api_version")),
     REQUESTS,
     *(_USAGE[name] for name in ("answered", "errors", "unsupported", "throttled")),
-    Column("peak", _PEAK, Merge.MAX, "most requests an hour at one broker, and which"),
+    Column("peak", _PEAK, Merge.MAX, "highest requests per hour at one broker, and the broker"),
     *SEEN,
 )
 
 BROKER_HOURS = Table(
     "broker_hours",
-    "Per hour and broker: how much was heard.",
+    "Observed requests per hour and broker.",
     (
         HOUR,
         *WHERE,
         REQUESTS,
-        Column("replica_requests", COUNT, Merge.SUM, "those of brokers among themselves"),
-        Column("forwarded_requests", COUNT, Merge.SUM, "those that were passed on, of the others"),
+        Column("replica_requests", COUNT, Merge.SUM, "requests between brokers"),
+        Column("forwarded_requests", COUNT, Merge.SUM, "forwarded requests"),
         *(_USAGE[name] for name in ("deprecated", "hours", "forms")),
         *SEEN,
     ),
@@ -61,13 +61,13 @@ BROKER_HOURS = Table(
 
 DAY_USAGE = Table(
     "day_usage",
-    "Per day and client, without replica traffic and forwarded requests: what it used.",
-    (key("day", TIME, "the day it begins"), *_USED),
+    "API versions used per day and client, without inter-broker and forwarded requests.",
+    (key("day", TIME, "start of the day"), *_USED),
 )
 
 MONTH_USAGE = Table(
     "month_usage",
-    "Per month and client, without replica traffic and forwarded requests: what it used.",
+    "API versions used per month and client, without inter-broker and forwarded requests.",
     (
         _MONTH,
         *_USED,
@@ -77,21 +77,21 @@ MONTH_USAGE = Table(
 
 MONTH_CONNECTIONS = Table(
     "month_connections",
-    "Connections that ended more than 48 hours ago, per month of opening and client.",
+    "Connections that ended more than 48 hours ago, counted per month and client.",
     (
         _MONTH,
         WHERE[0],
         *(column for column in WHO if column.name not in ("listener", "software_version")),
         *(_HOURS[name] for name in ("opened", "seen_once")),
-        Column("peak", _PEAK, Merge.MAX, "most opened in an hour at one broker, and which"),
-        Column("once_per_hour", "DOUBLE", Merge.MAX, "most seen once in an hour at one broker"),
+        Column("peak", _PEAK, Merge.MAX, "most opened per hour, and the broker"),
+        Column("once_per_hour", "DOUBLE", Merge.MAX, "most with one request per hour"),
         *SEEN,
     ),
 )
 
 BROKER_LISTS = Table(
     "broker_lists",
-    "The versions that a broker told, from when to when: unchanged in between.",
+    "Version ranges that a broker reported, with the first and last time.",
     (
         *WHERE,
         *(_BROKERS[name] for name in ("source", "listener", "node_id", "host", "port", "ranges")),
