@@ -17,11 +17,17 @@ def test_lines_are_reported_before_the_batch_ends(
     monkeypatch.setattr(progress, "INTERVAL_SECONDS", 0.01)
     for number in range(3):
         put(tmp_path / "logs" / f"{number}.log", lines(1000, number * 1000))
-    reports: list[Progress] = []
     many_tasks = {"spark.sql.files.maxPartitionBytes": "20000"}
-    with spark_settings(spark, many_tasks), open_test_job(spark, tmp_path / "tables") as job:
-        run(job, [str(tmp_path / "logs")], reports.append)
-    assert any(0 < report.lines < 3000 and 0 < report.share < 1 for report in reports)
+    reports: list[Progress] = []
+    for attempt in range(10):  # on a busy machine the monitor may miss the whole stage
+        reports.clear()
+        tables = tmp_path / f"tables-{attempt}"
+        with spark_settings(spark, many_tasks), open_test_job(spark, tables) as job:
+            run(job, [str(tmp_path / "logs")], reports.append)
+        if any(0 < report.lines < 3000 and 0 < report.share < 1 for report in reports):
+            break
+    else:
+        pytest.fail("no report of a part of the lines")
     assert [report.lines for report in reports] == sorted(report.lines for report in reports)
     assert [report.share for report in reports] == sorted(report.share for report in reports)
     last = reports[-1]
