@@ -10,13 +10,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.request import urlopen
 
-from rollcall.client import Address, ClientConfig, Connection, open_connection
+from rollcall.client import Address, Connection, open_connection
 from rollcall.protocol.messages import Message
+from tests.client.scripted import PATIENT
 
 ROLLCALL = (sys.executable, "-m", "rollcall")
 START_SECONDS = 60.0
@@ -151,9 +152,7 @@ async def send_request(
     address: Address, api_key: int, version: int | None = None, **fields: Any
 ) -> Message:
     """Send a request on a new connection, by default in the highest common version."""
-    connection = await open_connection(
-        address, ClientConfig(client_id="test", request_timeout=PATIENCE)
-    )
+    connection = await connect_client(address)
     try:
         chosen = connection.version_for(api_key) if version is None else version
         return await connection.request(api_key, chosen, **fields)
@@ -162,4 +161,7 @@ async def send_request(
 
 
 async def connect_client(address: Address, **settings: Any) -> Connection:
-    return await open_connection(address, ClientConfig(client_id="test", **settings))
+    """A connection with generous timeouts."""
+    config = replace(PATIENT, **{"client_id": "test", **settings})
+    context = config.tls.context() if config.tls else None
+    return await open_connection(address, config, context)

@@ -9,9 +9,9 @@ import pytest
 import trustme
 
 from rollcall.broker import ClusterConfig, parse_config
-from rollcall.client import ClientConfig, SaslConfig, TlsConfig, open_connection
+from rollcall.client import Address, SaslConfig, TlsConfig
 from rollcall.server import ConnectionLimits
-from tests.broker.running import running_cluster, send_request
+from tests.broker.running import connect_client, running_cluster, send_request
 
 DOCS = Path(__file__).parents[2] / "docs"
 DESCRIBE_CLUSTER = 60
@@ -42,13 +42,12 @@ def example(tmp_path: Path) -> Path:
 
 
 def test_example_configuration_starts_and_works_as_documented(example: Path) -> None:
-    async def operations(host_and_port: tuple[str, int]) -> int:
-        config = ClientConfig(
+    async def operations(address: Address) -> int:
+        connection = await connect_client(
+            address,
             tls=TlsConfig(ca_file=example.parent / "clients-ca.pem"),
             sasl=SaslConfig(mechanism="SCRAM-SHA-512", username="alice", password="sesame"),
         )
-        assert config.tls is not None
-        connection = await open_connection(host_and_port, config, config.tls.context())  # type: ignore[arg-type]
         wanted = {"include_cluster_authorized_operations": True}
         response = await connection.request(DESCRIBE_CLUSTER, 0, **wanted)
         await connection.close()

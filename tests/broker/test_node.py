@@ -18,15 +18,13 @@ from rollcall.broker.ports import HTTP, Ports
 from rollcall.client import (
     Address,
     AuthenticationError,
-    ClientConfig,
     ClientError,
     Connection,
     ConnectionLostError,
     SaslConfig,
-    open_connection,
 )
 from rollcall.protocol.error_codes import error_code
-from tests.broker.running import PATIENCE, get, wait_until
+from tests.broker.running import PATIENCE, connect_client, get, wait_until
 from tests.broker.running import send_request as send_client_request
 
 SECRET = "known to the test and to the node"
@@ -75,7 +73,7 @@ def internal(config: NodeConfig) -> Address:
 
 async def log_in(config: NodeConfig, username: str, password: str, mechanism: str) -> Connection:
     login = SaslConfig(mechanism=mechanism, username=username, password=password)
-    return await open_connection(internal(config), ClientConfig(sasl=login))
+    return await connect_client(internal(config), sasl=login)
 
 
 async def test_536_1_start_time_is_set_once(tmp_path: Path) -> None:
@@ -96,7 +94,7 @@ async def test_536_1_start_time_is_set_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", [METADATA, UPDATE_METADATA, REGISTRATION, HEARTBEAT])
 async def test_internal_listener_rejects_requests_without_a_login(tmp_path: Path, key: int) -> None:
     async with running(node_config(tmp_path)) as node:
-        anonymous = await open_connection(internal(node.config), ClientConfig())
+        anonymous = await connect_client(internal(node.config))
         with pytest.raises(ConnectionLostError):
             await anonymous.request(key, 0)
         await anonymous.close()
@@ -174,7 +172,7 @@ async def test_client_listeners_open_after_the_first_view_of_the_controller(tmp_
     async with running(config, opened=False) as node, asyncio.timeout(PATIENCE):
         await wait_until(lambda: node.context.broker_epoch > 0)
         with pytest.raises(ClientError):
-            await open_connection(address, ClientConfig())
+            await connect_client(address)
         second = LiveBroker(2, (Endpoint(INTERNAL, "127.0.0.1", config.ports[HTTP], 2),))
         async with open_channel(*internal(config), SECRET, "second") as channel:
             request = broker_registration.build_request(
@@ -183,7 +181,7 @@ async def test_client_listeners_open_after_the_first_view_of_the_controller(tmp_
             assert (await send_request(channel, broker_registration.KEY, request)).error_code == 0
         await wait_until(lambda: node.context.cache.view.controller_id == 1)
         await wait_until(lambda: "PLAINTEXT" in node.server.listeners)
-        await (await open_connection(address, ClientConfig())).close()
+        await (await connect_client(address)).close()
 
 
 async def test_requests_within_the_cluster_are_not_in_the_request_log(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from rollcall.broker import ClusterSupervisor, NodeDescription, read_config
 from rollcall.broker.config import INTERNAL
-from rollcall.client import Address, AuthenticationError, ClientConfig, SaslConfig, open_connection
-from tests.broker.running import RunningCluster, child_processes, get
+from rollcall.client import Address, AuthenticationError, SaslConfig
+from tests.broker.running import RunningCluster, child_processes, connect_client, get
 from tests.broker.secured import PASSWORDS, Secured
 
 METADATA = 3
@@ -16,7 +16,7 @@ WRONG_PASSWORD = "a-wrong-pass-word"
 
 async def log_in(address: Address, mechanism: str, username: str, password: str) -> None:
     login = SaslConfig(mechanism=mechanism, username=username, password=password)
-    connection = await open_connection(address, ClientConfig(sasl=login))
+    connection = await connect_client(address, sasl=login)
     await connection.request(METADATA, 9)
     await connection.close()
 

@@ -1,33 +1,22 @@
 """A running cluster with SASL, TLS and an authorizer, queried with the admin client."""
 
-from typing import Any
-
 import pytest
 
 from rollcall.client import (
-    Address,
     AuthenticationError,
-    ClientConfig,
     Connection,
     SaslConfig,
     TlsConfig,
     UnreachableError,
     UnsupportedError,
-    open_connection,
 )
 from rollcall.protocol.error_codes import Errors
-from tests.broker.running import RunningCluster, send_request
+from tests.broker.running import RunningCluster, connect_client, send_request
 from tests.broker.secured import PASSWORDS, Secured
 
 METADATA, FETCH, SASL_HANDSHAKE, SASL_AUTHENTICATE, DESCRIBE_CLUSTER = 3, 1, 17, 36, 60
 MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
 OPERATIONS = {"include_cluster_authorized_operations": True}
-
-
-async def connected(address: Address, **settings: Any) -> Connection:
-    config = ClientConfig(**settings)
-    context = config.tls.context() if config.tls else None
-    return await open_connection(address, config, context)
 
 
 def login(name: str, mechanism: str = "SCRAM-SHA-256", password: str | None = None) -> SaslConfig:
@@ -50,7 +39,7 @@ async def test_users_log_in_with_every_mechanism_and_are_registered_with_their_p
 ) -> None:
     tls = TlsConfig(ca_file=secured.authority) if listener.endswith("SSL") else None
     name = f"{listener}-{mechanism}"
-    connection = await connected(
+    connection = await connect_client(
         secured_cluster.address(1, listener),
         sasl=login("alice", mechanism),
         tls=tls,
@@ -71,7 +60,7 @@ async def test_wrong_password_is_an_authentication_error(
     secured_cluster: RunningCluster, mechanism: str
 ) -> None:
     with pytest.raises(AuthenticationError):
-        await connected(
+        await connect_client(
             secured_cluster.address(1, "SASL_PLAINTEXT"),
             sasl=login("alice", mechanism, password="wrong"),
         )
@@ -81,16 +70,18 @@ async def test_mechanism_that_the_listener_lacks_is_an_authentication_error(
     secured_cluster: RunningCluster,
 ) -> None:
     with pytest.raises(AuthenticationError, match="UNSUPPORTED_SASL_MECHANISM"):
-        await connected(secured_cluster.address(1, "STRICT"), sasl=login("alice"))
+        await connect_client(secured_cluster.address(1, "STRICT"), sasl=login("alice"))
 
 
 async def test_sasl_apis_are_listed_on_sasl_listeners_only_and_refused_after_the_login(
     secured_cluster: RunningCluster,
 ) -> None:
-    plain = await connected(secured_cluster.address(1))
+    plain = await connect_client(secured_cluster.address(1))
     await plain.close()
     assert not {SASL_HANDSHAKE, SASL_AUTHENTICATE} & plain.versions.ranges.keys()
-    logged_in = await connected(secured_cluster.address(1, "SASL_PLAINTEXT"), sasl=login("bob"))
+    logged_in = await connect_client(
+        secured_cluster.address(1, "SASL_PLAINTEXT"), sasl=login("bob")
+    )
     errors = [
         (await logged_in.request(key, version)).error_code
         for key, versions in ((SASL_HANDSHAKE, (0, 1)), (SASL_AUTHENTICATE, (0, 1, 2)))
@@ -107,7 +98,7 @@ async def test_principal_comes_from_the_client_certificate(
         tls = TlsConfig(ca_file=secured.authority, certificate_file=secured.certificate)
         name = f"certificate-{listener}"
         address = secured_cluster.address(2, listener)
-        connection = await connected(address, tls=tls, client_id=name)
+        connection = await connect_client(address, tls=tls, client_id=name)
         (row,) = (row for row in secured_cluster.connections() if row["client_id"] == name)
         await connection.close()
         assert row["principal"].startswith("User:")
@@ -119,8 +110,8 @@ async def test_35_5_api_versions_is_hidden_without_a_required_client_certificate
 ) -> None:
     tls = TlsConfig(ca_file=secured.authority)
     with pytest.raises(UnreachableError, match=r"failed: .*CERTIFICATE_REQUIRED"):
-        await connected(secured_cluster.address(1, "MUTUAL"), tls=tls)
-    anonymous = await connected(secured_cluster.address(1, "SSL"), tls=tls)
+        await connect_client(secured_cluster.address(1, "MUTUAL"), tls=tls)
+    anonymous = await connect_client(secured_cluster.address(1, "SSL"), tls=tls)
     await anonymous.close()
 
 
@@ -140,14 +131,14 @@ async def test_700_2_operations_depend_on_principal_and_listener(
     secured_cluster: RunningCluster, listener: str, user: str | None, expected: tuple[int, int]
 ) -> None:
     sasl = login(user, "PLAIN") if user else None
-    connection = await connected(secured_cluster.address(1, listener), sasl=sasl)
+    connection = await connect_client(secured_cluster.address(1, listener), sasl=sasl)
     assert await operations(connection) == expected
 
 
 async def test_35_4_listener_can_send_an_empty_response_to_unsupported_requests(
     secured_cluster: RunningCluster,
 ) -> None:
-    connection = await connected(secured_cluster.address(1, "EMPTY"))
+    connection = await connect_client(secured_cluster.address(1, "EMPTY"))
     try:
         with pytest.raises(UnsupportedError, match="request not supported by the broker"):
             await connection.request(FETCH, 4)

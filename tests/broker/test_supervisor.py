@@ -211,7 +211,7 @@ def test_signal_stops_the_cluster_and_removes_the_temporary_directory(
 def test_signal_during_the_start_stops_the_cluster() -> None:
     process = subprocess.Popen([*ROLLCALL, "cluster", "start"], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    assert process.stdout.readline() == "node 1 is starting\n"
+    assert process.stdout.readline() == "node 1: starting\n"
     nodes = eventually(lambda: child_processes(process.pid))
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)

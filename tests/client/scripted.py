@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from rollcall.client import Address
+from rollcall.client import Address, ClientConfig
 from rollcall.protocol.conversation import ServerConversation
 from rollcall.protocol.dialects import KIP, RELEASED, dialect
 from rollcall.protocol.error_codes import Errors
@@ -24,6 +24,11 @@ METADATA, HANDSHAKE, API_VERSIONS, AUTHENTICATE, DESCRIBE_CLUSTER = 3, 17, 18, 3
 CLOSE = None
 NO_RESPONSE = b""
 NO_ADDRESS = Address("", 0)
+
+PATIENT = ClientConfig(
+    connect_timeout=60, request_timeout=60, api_versions_timeout=60, broker_timeout=60
+)
+"""For tests without timeouts, on a loaded machine."""
 
 RELEASED_RANGES = {0: (3, 11), 1: (4, 17), 3: (0, 13), 18: (0, 4), 60: (0, 2)}
 KIP_RANGES = {3: (0, 11), 18: (0, 3), 60: (0, 1)}

@@ -2,6 +2,7 @@ import asyncio
 import ssl
 import threading
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from rollcall.protocol.dialects import dialect
 from rollcall.protocol.framing import FrameReader, frame
 from rollcall.protocol.headers import read_request
 from rollcall.protocol.sasl import Users, new_server, scram_keys
-from tests.client.scripted import RELEASED_RANGES, SASL_RANGES, ScriptedBroker, running
+from tests.client.scripted import PATIENT, RELEASED_RANGES, SASL_RANGES, ScriptedBroker, running
 
 
 def broker() -> ScriptedBroker:
@@ -35,11 +36,8 @@ def broker() -> ScriptedBroker:
 
 
 def config(mechanism: str = "SCRAM-SHA-256", password: str = "sesame") -> ClientConfig:
-    return ClientConfig(
-        request_timeout=60,
-        api_versions_timeout=60,
-        sasl=SaslConfig(mechanism=mechanism, username="alice", password=password),
-    )
+    sasl = SaslConfig(mechanism=mechanism, username="alice", password=password)
+    return replace(PATIENT, sasl=sasl)
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
@@ -66,7 +64,7 @@ async def test_sasl_error_lists_the_mechanisms_that_the_broker_offers() -> None:
 
 async def test_sasl_listener_without_sasl_settings_is_not_taken_for_an_old_broker() -> None:
     async with running(broker()) as [address]:
-        connection = await open_connection(address, ClientConfig(request_timeout=60))
+        connection = await open_connection(address, PATIENT)
         with pytest.raises(ClientError):
             await connection.request(3, 13)
         await connection.close()
@@ -147,7 +145,7 @@ async def test_tls_with_the_cluster_ca_connects(server_tls: ssl.SSLContext, ca_f
     tls = TlsConfig(ca_file=ca_file)
     async with (
         running(ScriptedBroker(), tls=server_tls) as [address],
-        AdminClient([address], ClientConfig(tls=tls)) as client,
+        AdminClient([address], replace(PATIENT, tls=tls)) as client,
     ):
         assert (await client.describe_cluster()).cluster_id == "scripted"
 
@@ -156,13 +154,13 @@ async def test_tls_with_another_ca_fails_as_not_trusted(server_tls: ssl.SSLConte
     async with running(ScriptedBroker(), tls=server_tls) as [address]:
         context = TlsConfig(ca_pem=trustme.CA().cert_pem.bytes().decode()).context()
         with pytest.raises(AuthenticationError, match="is not trusted"):
-            await open_connection(address, ClientConfig(), context)
+            await open_connection(address, PATIENT, context)
 
 
 async def test_tls_to_a_plaintext_listener_fails_with_the_reason() -> None:
     async with running(ScriptedBroker()) as [address]:
         with pytest.raises(UnreachableError, match=r"TLS handshake with .* failed: \S"):
-            await open_connection(address, ClientConfig(connect_timeout=60), TlsConfig().context())
+            await open_connection(address, PATIENT, TlsConfig().context())
 
 
 async def test_plaintext_to_a_tls_listener_gives_a_hint_about_tls(
@@ -191,7 +189,7 @@ async def test_tls_client_certificate_is_sent(
     )
     async with (
         running(ScriptedBroker(), tls=server_tls) as [address],
-        AdminClient([address], ClientConfig(tls=tls)) as client,
+        AdminClient([address], replace(PATIENT, tls=tls)) as client,
     ):
         assert (await client.describe_cluster()).cluster_id == "scripted"
 
@@ -210,7 +208,7 @@ def test_missing_client_certificate_gives_a_hint(
     async def check() -> None:
         async with running(ScriptedBroker(), tls=server_tls) as [address]:
             with pytest.raises(UnreachableError) as caught:
-                await open_connection(address, ClientConfig(), TlsConfig(ca_file=ca_file).context())
+                await open_connection(address, PATIENT, TlsConfig(ca_file=ca_file).context())
         assert "requires a client certificate" in str(caught.value.hint)
 
     loop(check())

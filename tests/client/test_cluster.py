@@ -2,7 +2,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from rollcall.client import AdminClient, BrokerError, ClientConfig, UnsupportedError
+from rollcall.client import AdminClient, BrokerError, UnsupportedError
 from rollcall.protocol.conversation import ServerConversation
 from rollcall.protocol.dialects import KIP, dialect
 from rollcall.protocol.headers import Request
@@ -10,6 +10,7 @@ from tests.client.scripted import (
     DESCRIBE_CLUSTER,
     KIP_RANGES,
     METADATA,
+    PATIENT,
     RELEASED_RANGES,
     ScriptedBroker,
     running,
@@ -28,7 +29,7 @@ def without(key: int, ranges: dict[int, tuple[int, int]]) -> dict[int, tuple[int
 
 async def test_700_3_describe_cluster_uses_the_api_where_the_broker_has_it() -> None:
     broker = ScriptedBroker(start_time_ms=STARTED, software=("Kafka", "9.9"))
-    async with running(broker) as [address], AdminClient([address]) as client:
+    async with running(broker) as [address], AdminClient([address], PATIENT) as client:
         cluster = await client.describe_cluster()
     assert (cluster.via.api, cluster.via.version, cluster.via.dialect) == (
         "DescribeCluster",
@@ -45,7 +46,7 @@ async def test_700_3_describe_cluster_uses_the_api_where_the_broker_has_it() -> 
 
 async def test_700_3_describe_cluster_uses_metadata_otherwise_and_reports_it() -> None:
     broker = ScriptedBroker(ranges=without(DESCRIBE_CLUSTER, RELEASED_RANGES))
-    async with running(broker) as [address], AdminClient([address]) as client:
+    async with running(broker) as [address], AdminClient([address], PATIENT) as client:
         cluster = await client.describe_cluster()
     assert (cluster.via.api, cluster.via.version, cluster.via.dialect) == (
         "Metadata",
@@ -59,7 +60,7 @@ async def test_700_3_describe_cluster_uses_metadata_otherwise_and_reports_it() -
 @pytest.mark.parametrize("version", range(14))
 async def test_700_3_every_metadata_version_gives_the_same_brokers(version: int) -> None:
     broker = ScriptedBroker(ranges={METADATA: (version, version), 18: (0, 4)})
-    async with running(broker) as [address], AdminClient([address]) as client:
+    async with running(broker) as [address], AdminClient([address], PATIENT) as client:
         cluster = await client.describe_cluster()
     assert (cluster.via.api, cluster.via.version) == ("Metadata", version)
     assert [(node.id, node.address) for node in cluster.nodes] == [(1, address)]
@@ -76,7 +77,7 @@ async def test_both_dialects_give_the_same_description(dialect_name: str) -> Non
         start_time_ms=STARTED,
         software=("rollcall", "1.2"),
     )
-    async with running(broker) as [address], AdminClient([address]) as client:
+    async with running(broker) as [address], AdminClient([address], PATIENT) as client:
         cluster = await client.describe_cluster(include_authorized_operations=True)
     assert cluster.via.dialect == dialect_name
     assert cluster.start_times_via is not None
@@ -92,7 +93,7 @@ async def test_536_4_start_time_is_0_for_a_broker_that_does_not_report_it(
     start_time_ms: int, ranges: Mapping[int, tuple[int, int]]
 ) -> None:
     broker = ScriptedBroker(ranges=ranges, start_time_ms=start_time_ms)
-    async with running(broker) as [address], AdminClient([address]) as client:
+    async with running(broker) as [address], AdminClient([address], PATIENT) as client:
         cluster = await client.describe_cluster()
     assert cluster.nodes[0].start_time_ms == 0
     assert cluster.start_times_via is None
@@ -100,7 +101,7 @@ async def test_536_4_start_time_is_0_for_a_broker_that_does_not_report_it(
 
 async def test_700_4_operations_come_from_the_highest_metadata_version_that_has_them() -> None:
     broker = ScriptedBroker(ranges=without(DESCRIBE_CLUSTER, RELEASED_RANGES))
-    async with running(broker) as [address], AdminClient([address]) as client:
+    async with running(broker) as [address], AdminClient([address], PATIENT) as client:
         cluster = await client.describe_cluster(include_authorized_operations=True)
     assert cluster.via.version == 10
     assert cluster.authorized_operations == ALL_CLUSTER_OPERATIONS
@@ -112,7 +113,7 @@ async def test_700_4_requesting_operations_from_a_metadata_version_without_them_
     offered: tuple[int, int], dialect_name: str
 ) -> None:
     broker = ScriptedBroker(ranges={METADATA: offered, 18: (0, 3)}, dialect_name=dialect_name)
-    async with running(broker) as [address], AdminClient([address]) as client:
+    async with running(broker) as [address], AdminClient([address], PATIENT) as client:
         with pytest.raises(UnsupportedError, match="nor a usable Metadata 8-10"):
             await client.describe_cluster(include_authorized_operations=True)
         assert broker.versions_of(METADATA) == []
@@ -121,7 +122,7 @@ async def test_700_4_requesting_operations_from_a_metadata_version_without_them_
 
 async def test_unknown_operations_are_shown_as_numbers() -> None:
     broker = ScriptedBroker(operations=1 << 20 | 1 << 8)
-    async with running(broker) as [address], AdminClient([address]) as client:
+    async with running(broker) as [address], AdminClient([address], PATIENT) as client:
         cluster = await client.describe_cluster(include_authorized_operations=True)
     assert cluster.authorized_operations == {"DESCRIBE", "OPERATION_20"}
 
@@ -133,7 +134,10 @@ class ControllerListener(ScriptedBroker):
 
 
 async def test_error_code_of_a_response_is_an_error_with_its_name_and_a_hint() -> None:
-    async with running(ControllerListener()) as [address], AdminClient([address]) as client:
+    async with (
+        running(ControllerListener()) as [address],
+        AdminClient([address], PATIENT) as client,
+    ):
         with pytest.raises(BrokerError, match="MISMATCHED_ENDPOINT_TYPE") as caught:
             await client.describe_cluster()
     assert caught.value.hint == "this is a controller listener: use the address of a broker"
@@ -141,7 +145,7 @@ async def test_error_code_of_a_response_is_an_error_with_its_name_and_a_hint() -
 
 async def test_metadata_request_names_no_topics_and_creates_none() -> None:
     broker = ScriptedBroker(ranges={METADATA: (0, 13), 18: (0, 4)})
-    async with running(broker) as [address], AdminClient([address], ClientConfig()) as client:
+    async with running(broker) as [address], AdminClient([address], PATIENT) as client:
         await client.describe_cluster()
     body = broker.requests[-1][1].body(dialect("released"))
     assert body.topics == ()

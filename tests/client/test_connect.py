@@ -24,10 +24,7 @@ from rollcall.client import (
 )
 from rollcall.client.addresses import Address
 from rollcall.client.connect import MAX_OPEN_FILES
-from tests.client.scripted import ScriptedBroker, running
-
-PATIENT = ClientConfig(connect_timeout=60, request_timeout=60, api_versions_timeout=60)
-"""Shorter than the 127 s after which Linux gives up on a host that drops packets."""
+from tests.client.scripted import PATIENT, ScriptedBroker, running
 
 
 def resolve_to(monkeypatch: pytest.MonkeyPatch, *hosts: str) -> None:
@@ -42,7 +39,10 @@ def resolve_to(monkeypatch: pytest.MonkeyPatch, *hosts: str) -> None:
 
 @contextmanager
 def unresponsive_host(host: str, port: int) -> Iterator[None]:
-    """A listener that drops connection attempts: its backlog is full."""
+    """A listener that drops connection attempts, as its backlog is full.
+
+    Linux gives up after 127 s, later than the timeouts of `PATIENT`.
+    """
     queue: list[socket.socket] = []
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

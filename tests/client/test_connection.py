@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -27,6 +27,7 @@ from tests.client.scripted import (
     DESCRIBE_CLUSTER,
     METADATA,
     NO_RESPONSE,
+    PATIENT,
     RELEASED_RANGES,
     ScriptedBroker,
     running,
@@ -34,7 +35,6 @@ from tests.client.scripted import (
     wait_until,
 )
 
-PATIENT = ClientConfig(request_timeout=60, connect_timeout=60, api_versions_timeout=60)
 IMPATIENT = ClientConfig(request_timeout=1, connect_timeout=60, api_versions_timeout=3)
 OLD = {METADATA: (0, 0)}
 
@@ -69,7 +69,7 @@ async def test_35_10_broker_without_api_versions_is_tried_with_metadata_0(
 
 async def test_35_10_ranges_of_the_configured_release_are_used_for_an_old_broker() -> None:
     broker = OldBroker(ranges={METADATA: (0, 1)})
-    config = ClientConfig(request_timeout=60, release="0.10.0")
+    config = replace(PATIENT, release="0.10.0")
     async with running(broker) as [address]:
         connection = await open_connection(address, config)
         assert connection.versions.provenance is Provenance.CONFIGURED
@@ -144,7 +144,7 @@ async def test_35_10_broker_that_sent_half_a_response_is_not_taken_for_an_old_on
 
 async def test_35_10_configured_release_is_ignored_for_a_broker_with_api_versions() -> None:
     async with running(ScriptedBroker()) as [address]:
-        connection = await open_connection(address, ClientConfig(release="0.9.0"))
+        connection = await open_connection(address, replace(PATIENT, release="0.9.0"))
         await connection.close()
     assert connection.versions.provenance is Provenance.REPORTED
     assert connection.versions.ranges == RELEASED_RANGES
@@ -163,7 +163,7 @@ async def test_35_9_request_without_a_common_version_fails_and_is_not_sent() -> 
 async def test_35_8_configured_versions_are_avoided() -> None:
     async with running(ScriptedBroker()) as [address]:
         connection = await open_connection(
-            address, ClientConfig(avoid={"Metadata": frozenset({13, 12})})
+            address, replace(PATIENT, avoid={"Metadata": frozenset({13, 12})})
         )
         assert connection.version_for(METADATA) == 11
         await connection.close()
@@ -257,7 +257,7 @@ class SlowMetadata(ScriptedBroker):
 
 async def test_responses_are_matched_with_many_requests_in_flight() -> None:
     async with running(ScriptedBroker(delay=0.001)) as [address]:
-        connection = await open_connection(address, ClientConfig(request_timeout=60))
+        connection = await open_connection(address, PATIENT)
         responses = await asyncio.gather(
             *(
                 connection.request(key, version)
@@ -287,7 +287,7 @@ async def test_cancelled_request_does_not_affect_the_others() -> None:
 async def test_closing_a_connection_fails_pending_requests_and_closes_the_socket() -> None:
     broker = Misbehaving(behaviour="no response")
     async with running(broker) as [address]:
-        connection = await open_connection(address, ClientConfig(request_timeout=600))
+        connection = await open_connection(address, PATIENT)
         waiting = asyncio.create_task(connection.request(METADATA, 13))
         await wait_until(lambda: len(broker.requests) >= 2)
         await connection.close()

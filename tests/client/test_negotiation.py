@@ -1,13 +1,12 @@
 """ApiVersions negotiation with brokers of different releases and with misbehaving ones."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from rollcall import __version__
 from rollcall.client import (
     BrokerError,
-    ClientConfig,
     RequestTimeoutError,
     SaslConfig,
     UnsupportedError,
@@ -24,14 +23,13 @@ from tests.client.scripted import (
     KIP_RANGES,
     METADATA,
     NO_RESPONSE,
+    PATIENT,
     RELEASED_RANGES,
     SASL_RANGES,
     ScriptedBroker,
     running,
     wait_until,
 )
-
-PATIENT = ClientConfig(request_timeout=60, connect_timeout=60, api_versions_timeout=60)
 
 
 async def test_first_api_versions_request_has_the_highest_version_and_the_client_name() -> None:
@@ -123,11 +121,8 @@ async def test_511_3_api_versions_0_is_sent_before_sasl_and_the_client_name_afte
     broker = ScriptedBroker(
         ranges={**RELEASED_RANGES, **SASL_RANGES}, users=Users({"alice": "sesame"})
     )
-    config = ClientConfig(
-        request_timeout=60,
-        api_versions_timeout=60,
-        sasl=SaslConfig(mechanism=mechanism, username="alice", password="sesame"),
-    )
+    sasl = SaslConfig(mechanism=mechanism, username="alice", password="sesame")
+    config = replace(PATIENT, sasl=sasl)
     async with running(broker) as [address]:
         connection = await open_connection(address, config)
         await connection.close()
@@ -213,7 +208,5 @@ async def test_broker_without_a_response_after_sasl_is_not_taken_for_an_old_one(
     sasl = SaslConfig(mechanism="PLAIN", username="alice", password="sesame")
     async with running(broker) as [address]:
         with pytest.raises(RequestTimeoutError, match="ApiVersions version 4 within"):
-            await open_connection(
-                address, ClientConfig(request_timeout=2, api_versions_timeout=60, sasl=sasl)
-            )
+            await open_connection(address, replace(PATIENT, request_timeout=2, sasl=sasl))
     assert broker.connections == 1

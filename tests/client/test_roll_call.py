@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -25,6 +25,7 @@ from tests.client.scripted import (
     KIP_RANGES,
     METADATA,
     NO_RESPONSE,
+    PATIENT,
     ScriptedBroker,
     running,
     unused_address,
@@ -150,7 +151,7 @@ async def test_885_4_configured_release_has_provenance_configured() -> None:
         def api_versions(self, request: Request, conversation: ServerConversation) -> bytes | None:
             return CLOSE
 
-    config = ClientConfig(release="0.8.2", request_timeout=60)
+    config = replace(PATIENT, release="0.8.2")
     async with running(Old(ranges={METADATA: (0, 0)})) as [address]:
         [row] = (await call(address, config)).rows
     assert row.identity.provenance is Provenance.CONFIGURED
@@ -215,7 +216,7 @@ async def test_roll_call_limits_the_brokers_queried_in_parallel() -> None:
 
     async with running(*brokers) as [address, *_]:
         watching = asyncio.create_task(watch())
-        calls = await call(address, ClientConfig(parallel=3))
+        calls = await call(address, replace(PATIENT, parallel=3))
         watching.cancel()
     assert len(calls.rows) == 12
     assert calls.missing == ()
@@ -226,7 +227,7 @@ async def test_brokers_behind_one_address_share_a_connection() -> None:
     proxy = ScriptedBroker(delay=0.002)
     async with running(proxy) as [address]:
         proxy.nodes = [(i, address, None, 1000 + i) for i in range(20)]
-        calls = await call(address, ClientConfig(parallel=3))
+        calls = await call(address, replace(PATIENT, parallel=3))
     assert calls.missing == ()
     assert [row.start_time_ms for row in calls.rows] == [1000 + i for i in range(20)]
     assert proxy.connections == 1

@@ -131,4 +131,4 @@ def test_invalid_certificate_is_reported_by_the_node(tmp_path: Path) -> None:
     )
     error = refused("--json", "--brokers", "1", "--config", str(config))
     assert "error: node 1: cannot load the TLS certificate" in error
-    assert "hint: they must be PEM" in error
+    assert "hint: use PEM files" in error
