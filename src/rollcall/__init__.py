@@ -2,7 +2,7 @@
 
 Packages, in the order of their imports (`tests/test_architecture.py` checks it):
 
-- `errors`: base classes of errors with a hint
+- `errors`, `text`: base classes of errors with a hint, escaping of text for display
 - `protocol`: the Kafka protocol, bytes to messages and back
 - `catalog`: facts about releases, APIs, client libraries and features
 - `client`: asyncio admin client, version negotiation, roll call of all brokers

@@ -55,7 +55,7 @@ from rollcall.protocol.headers import (
     write_response,
 )
 from rollcall.protocol.messages import Message
-from rollcall.protocol.rendering import escape_control, json_form, struct_form, uuid_text
+from rollcall.protocol.rendering import json_form, struct_form, uuid_text
 from rollcall.protocol.schema import API_VERSIONS_KEY, FieldSpec, MessageSpec, StructSpec
 from rollcall.protocol.versions import NO_VERSIONS, VersionRange
 
@@ -90,7 +90,6 @@ __all__ = [
     "VersionRange",
     "dialect",
     "error_code",
-    "escape_control",
     "frame",
     "frame_size",
     "json_form",

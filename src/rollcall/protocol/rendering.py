@@ -21,6 +21,7 @@ from uuid import UUID
 from rollcall.protocol.dialects import Dialect
 from rollcall.protocol.messages import Message
 from rollcall.protocol.schema import FieldSpec, StructSpec, snake_case
+from rollcall.text import safe_text
 
 Render = Callable[[Any], Any]
 
@@ -34,13 +35,6 @@ def json_form(message: Message, dialect: Dialect, name: str, version: int) -> di
 def struct_form(message: Message, dialect: Dialect, name: str, version: int) -> str:
     """The message in the format of Kafka's request log before 2.8."""
     return str(_struct_of(dialect, name, version)(message))
-
-
-def escape_control(text: str) -> str:
-    """Escape all characters that are not printable, such as line ends and terminal codes."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def uuid_text(value: UUID) -> str:
@@ -156,7 +150,7 @@ def _text_value(field: FieldSpec, version: int, root: type[Message], flexible: b
 
 _TEXT_VALUES: dict[str, Render] = {
     "bool": lambda value: "true" if value else "false",
-    "string": escape_control,
+    "string": safe_text,
     "uuid": uuid_text,
     "bytes": lambda value: f"java.nio.HeapByteBuffer[pos=0 lim={len(value)} cap={len(value)}]",
     "records": lambda value: str(len(value)),

@@ -24,7 +24,6 @@ from rollcall.protocol.errors import RemoteProtocolError
 from rollcall.protocol.framing import frame
 from rollcall.protocol.headers import Request, read_request, write_response
 from rollcall.protocol.messages import Message
-from rollcall.protocol.rendering import escape_control
 from rollcall.protocol.schema import API_VERSIONS_KEY
 from rollcall.server.authentication import (
     AuthenticationStep,
@@ -39,6 +38,7 @@ from rollcall.server.registry import ConnectionInfo
 from rollcall.server.request_log import CompletedRequest
 from rollcall.server.tls import TlsError
 from rollcall.server.transport import NEVER, Transport
+from rollcall.text import safe_text
 
 if TYPE_CHECKING:
     from rollcall.server.listener import Listener
@@ -386,7 +386,7 @@ class Connection:
             self._refuse_and_close(
                 RefusalReason.NOT_ADMITTED,
                 "principal %s is not allowed on this listener",
-                escape_control(principal),
+                safe_text(principal),
             )
 
     # -- closing

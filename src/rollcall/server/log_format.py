@@ -11,10 +11,11 @@ from rollcall.catalog.apis import known_apis
 from rollcall.protocol.conversation import PRODUCE_KEY
 from rollcall.protocol.dialects import Dialect
 from rollcall.protocol.messages import Message
-from rollcall.protocol.rendering import escape_control, json_form, struct_form
+from rollcall.protocol.rendering import json_form, struct_form
 from rollcall.protocol.schema import snake_case
 from rollcall.server.config import RequestLogFormat
 from rollcall.server.handlers import SASL_AUTHENTICATE_KEY
+from rollcall.text import safe_text
 
 if TYPE_CHECKING:
     from rollcall.server.request_log import CompletedRequest
@@ -94,7 +95,7 @@ def _text_message(completed: CompletedRequest) -> str:
     if completed.response:
         name, version = api.response.name, completed.response_version
         response = struct_form(completed.response, dialect, name, version)
-    client_id = "null" if request.client_id is None else escape_control(request.client_id)
+    client_id = "null" if request.client_id is None else safe_text(request.client_id)
     return (
         f"RequestHeader(apiKey={_enum_name(dialect, request.api_key)}, "
         f"apiVersion={request.api_version}, clientId={client_id}, "
@@ -102,7 +103,7 @@ def _text_message(completed: CompletedRequest) -> str:
         f"from connection {connection.id};totalTime:{times.total},requestQueueTime:0.0,"
         f"localTime:{times.local},remoteTime:0.0,throttleTime:0,responseQueueTime:0.0,"
         f"sendTime:{times.send},securityProtocol:{connection.security_protocol},"
-        f"principal:{escape_control(completed.principal)},listener:{escape_control(connection.listener)},"
+        f"principal:{safe_text(completed.principal)},listener:{safe_text(connection.listener)},"
         f"clientInformation:ClientInformation(softwareName={completed.software[0]}, "
         f"softwareVersion={completed.software[1]})"
     )
