@@ -1,5 +1,4 @@
-"""`python -m bench [--json] [--quick] [--only NAME] [--picture FILE]`: measure, and print one
-table."""
+"""Measure rollcall next to its peers and print one table of ratios."""
 
 import argparse
 import json
@@ -41,22 +40,22 @@ QUICK: dict[str, Measurement] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
-        "--quick", action="store_true", help="few short rounds: to see that it runs"
+        "--quick", action="store_true", help="run few short rounds, to check that it works"
     )
-    parser.add_argument("--only", choices=MEASUREMENTS, help="one part of it")
-    parser.add_argument("--picture", type=Path, help="draw how the pipeline grows, as SVG")
+    parser.add_argument("--only", choices=MEASUREMENTS, help="run one benchmark")
+    parser.add_argument("--picture", type=Path, help="write the pipeline time per line as SVG")
     options = parser.parse_args()
-    all_of_them = QUICK if options.quick else MEASUREMENTS
-    chosen = {name: it for name, it in all_of_them.items() if options.only in (None, name)}
+    available = QUICK if options.quick else MEASUREMENTS
+    chosen = {name: run for name, run in available.items() if options.only in (None, name)}
     rows: list[Row] = []
     failed = False
     try:
         rows.extend(_measured(chosen))
-    except KeyboardInterrupt:  # it is long: what was measured so far is not lost
-        print("stopped: these were measured before", file=sys.stderr)
-    except Exception:  # noqa: BLE001 - nor is it then
+    except KeyboardInterrupt:  # print the rows measured so far
+        print("interrupted; results so far:", file=sys.stderr)
+    except Exception:  # noqa: BLE001 - print the rows measured so far
         traceback.print_exc()
         failed = True
     if options.picture and any(row.growth for row in rows):
@@ -78,8 +77,8 @@ def _measured(chosen: dict[str, Measurement]) -> Iterator[Row]:
                 for row in measurement():
                     status.update(f"measuring: {name} (last: {row.what}, {row.ratio:.2f})")
                     yield row
-            except pytest.skip.Exception as reason:  # a peer that cannot be had here
-                print(f"left out: {name}: {reason}", file=sys.stderr)
+            except pytest.skip.Exception as reason:  # a peer is not available
+                print(f"skipped {name}: {reason}", file=sys.stderr)
 
 
 def _machine() -> dict[str, str]:
@@ -93,8 +92,10 @@ def _machine() -> dict[str, str]:
 def _print(rows: list[Row]) -> None:
     machine = _machine()
     table = Table(caption=", ".join(f"{name} {value}" for name, value in machine.items()))
-    for name in ("what", "rollcall", "peer", "its", "ratio", "bar", "met", "spread"):
-        table.add_column(name, justify="right" if name in ("rollcall", "its", "ratio") else "left")
+    for name in ("benchmark", "rollcall", "peer", "peer's", "ratio", "bar", "met", "spread"):
+        table.add_column(
+            name, justify="right" if name in ("rollcall", "peer's", "ratio") else "left"
+        )
     for row in rows:
         table.add_row(
             row.what,

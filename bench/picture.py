@@ -1,4 +1,4 @@
-"""The time per line at each size, as a picture for the documentation."""
+"""An SVG chart of the pipeline time per line by input size, for the documentation."""
 
 from collections.abc import Sequence
 
@@ -9,25 +9,25 @@ COLOURS = {1: "#b35806", 2: "#2166ac"}
 
 
 def draw(rows: Sequence[Row]) -> str:
-    """An SVG; bars beside one another for each size, one for each number of cores."""
-    grown = [(row.growth, row.ours) for row in rows if row.growth is not None]
-    sizes = sorted({growth.lines for growth, _ in grown})
-    top = max(each for _, each in grown) * 1.15
+    """An SVG bar chart: one group per size, one bar per number of cores."""
+    points = [(row.growth, row.ours) for row in rows if row.growth is not None]
+    sizes = sorted({growth.lines for growth, _ in points})
+    top = max(microseconds for _, microseconds in points) * 1.15
     step = (WIDTH - LEFT) / len(sizes)
-    parts = [_text(LEFT, 20, "microseconds per line, by lines in all", "start")]
-    for place, lines in enumerate(sizes):
-        middle = LEFT + step * (place + 0.5)
+    parts = [_text(LEFT, 20, "microseconds per line by input size", "start")]
+    for index, lines in enumerate(sizes):
+        middle = LEFT + step * (index + 0.5)
         parts.append(_text(middle, HEIGHT - BOTTOM + 20, f"{lines:,} lines"))
-        for growth, each in grown:
+        for growth, microseconds in points:
             if growth.lines == lines:
                 x = middle + (growth.cores - 2) * 60
-                tall = (HEIGHT - BOTTOM - 40) * each / top
-                y = HEIGHT - BOTTOM - tall
+                height = (HEIGHT - BOTTOM - 40) * microseconds / top
+                y = HEIGHT - BOTTOM - height
                 parts.append(
-                    f'<rect x="{x:.0f}" y="{y:.0f}" width="55" height="{tall:.0f}" '
+                    f'<rect x="{x:.0f}" y="{y:.0f}" width="55" height="{height:.0f}" '
                     f'fill="{COLOURS[growth.cores]}"/>'
                 )
-                parts.append(_text(x + 27, y - 5, f"{each:.1f}"))
+                parts.append(_text(x + 27, y - 5, f"{microseconds:.1f}"))
     for cores, colour in COLOURS.items():
         x = WIDTH - 200 + (cores - 1) * 100
         parts.append(f'<rect x="{x}" y="10" width="12" height="12" fill="{colour}"/>')

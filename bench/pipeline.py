@@ -1,9 +1,8 @@
-"""Request logs to sums on Spark, beside DuckDB with two threads, and beside itself.
+"""Pipeline: request logs to aggregates on Spark, compared with DuckDB on two threads.
 
-Generated logs, in memory of the system after the first reading. "Parse and sum" is all that the
-pipeline works out of the lines: usage, connections, brokers, rejects and files; nothing is
-written. What DuckDB does for it is in `pipeline_sql`; both must come to the same tables before
-anything is timed.
+The logs are generated and in the page cache. "Parse and sum" computes all aggregates of the
+pipeline (usage, connections, brokers, rejects, files) and writes nothing. DuckDB runs the queries
+of `pipeline_sql`; both must produce the same tables before the measurement.
 """
 
 import os
@@ -45,15 +44,15 @@ from rollcall.tables.writers import open_writer
 MEMORY = "1g"
 BROKERS = 12
 WARM_UP = 6
-"""Rounds on one log before each that counts: after some thirty, Java has compiled what it runs."""
+"""Warm-up rounds on one log per measured round; the JIT compiler settles after about 30."""
 WARM = 2
-"""Rounds on all logs before those that count."""
+"""Warm-up rounds on all logs."""
 TRIGGER_LINES = 1_000
 COPY = ".copy"
 GROWN = 3
 """Rounds at each size."""
 ALONE = 3
-"""Rounds of what has a Java of its own each time."""
+"""Rounds of measurements that start a new JVM each time."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -64,14 +63,14 @@ class Cost:
 
 
 def measure(*, lines: int, rounds: int, growth: Sequence[float] = (0.25, 1, 4)) -> Iterator[Row]:
-    """`growth` is the sizes to compare, as multiples of `lines`."""
-    with TemporaryDirectory(prefix="rollcall-bench-") as folder:
-        logs = Logs(Path(folder), lines)
+    """Measure everything; `growth` are the input sizes to compare, as multiples of `lines`."""
+    with TemporaryDirectory(prefix="rollcall-bench-") as directory:
+        logs = Logs(Path(directory), lines)
         with session("local[2]") as spark:
             json = logs.make(spark, "J")
             text = logs.make(spark, "G")
             same_tables(spark, json)
-            ours, theirs = beside_duckdb(spark, json, rounds)
+            ours, theirs = against_duckdb(spark, json, rounds)
             what = f"parse and sum {lines:,} JSON lines"
             yield within(f"{what}, CPU", "DuckDB, 2 threads", ours.cpu, theirs.cpu, 1.5, "s")
             yield within(
@@ -79,22 +78,22 @@ def measure(*, lines: int, rounds: int, growth: Sequence[float] = (0.25, 1, 4)) 
             )
             yield rate(spark, text, ours.seconds, rounds, lines)
             two = yield from grown(spark, logs, growth, rounds, cores=2)
-            yield trigger(spark, logs, Path(folder), rounds)
+            yield trigger(spark, logs, Path(directory), rounds)
         with session("local[1]") as spark:
             one = yield from grown(spark, logs, growth, rounds, cores=1)
         yield faster(f"per line of {lines:,}, 2 cores", "1 core", two[lines], one[lines], 1.6)
-        yield from command(json, Path(folder), ours.seconds)
-        yield small_job(logs, Path(folder))
+        yield from command(json, Path(directory), ours.seconds)
+        yield small_job(logs, Path(directory))
 
 
 class Logs:
-    """Generated once; larger ones are the same files under more names."""
+    """Generated logs; larger inputs are hard links to the same files."""
 
-    def __init__(self, folder: Path, lines: int) -> None:
-        self.folder, self.lines = folder, lines
+    def __init__(self, directory: Path, lines: int) -> None:
+        self.directory, self.lines = directory, lines
 
     def make(self, spark: SparkSession, form: str, lines: int | None = None) -> list[str]:
-        name = self.folder / f"{form}-{lines or self.lines}"
+        name = self.directory / f"{form}-{lines or self.lines}"
         if not name.exists():
             settings = GenerateSettings(lines=lines or self.lines, form=form, brokers=BROKERS)
             generate_logs(spark, settings, str(name))
@@ -117,8 +116,7 @@ class Logs:
 
 @contextmanager
 def session(master: str) -> Iterator[SparkSession]:
-    """As a command starts it; each in a Java of its own, so that none runs what Java has compiled
-    for another."""
+    """A session as the command starts it, in a new JVM, so that compiled code is not shared."""
     config = session_config(master, [f"spark.driver.memory={MEMORY}"])
     with open_session(config, "rollcall-bench") as spark:
         yield spark
@@ -127,17 +125,17 @@ def session(master: str) -> Iterator[SparkSession]:
 
 def parse_and_sum(spark: SparkSession, paths: Sequence[str]) -> None:
     with fixed_partitions(spark, sum(Path(path).stat().st_size for path in paths)):
-        sum_and_forget(spark, paths)
+        sum_lines(spark, paths)
 
 
-def sum_and_forget(spark: SparkSession, paths: Sequence[str]) -> None:
+def sum_lines(spark: SparkSession, paths: Sequence[str]) -> None:
     record_type = request_logs(SourceSettings())
     sums = record_type.sum_lines(read_lines(spark, paths, cluster=None, broker=None))
     sums = sums.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         record_type.count_files(sums).collect()
         frames = (*record_type.table_rows(sums).values(), record_type.select_rejects(sums))
-        with ThreadPoolExecutor(WRITE_THREADS) as pool:  # as tables are written
+        with ThreadPoolExecutor(WRITE_THREADS) as pool:  # as in the write of tables
             list(pool.map(sum_only, frames))
     finally:
         sums.unpersist()
@@ -171,21 +169,21 @@ def same_tables(spark: SparkSession, paths: Sequence[str]) -> None:
         with_duckdb(database, paths)
         for table in ("usage", "connections", "brokers"):
             described = database.execute(f"SELECT * FROM {table} LIMIT 0").description
-            names = [it[0] for it in described if it[0] != "ranges"]
+            names = [column[0] for column in described if column[0] != "ranges"]
             query = f"SELECT {', '.join(names)} FROM {table}"
             theirs = sorted(map(repr, database.execute(query).fetchall()))
             ours = sorted(repr(tuple(row)) for row in frames[table].select(*names).collect())
             if ours != theirs:
                 differ = next((a, b) for a, b in zip(ours, theirs, strict=False) if a != b)
-                raise AssertionError(f"{table}: not the same rows, first: {differ}")
+                raise AssertionError(f"{table}: rows differ, first: {differ}")
         counts = ("requests", "skipped", "rejected", "bytes_read")
         theirs = sorted(database.execute(f"SELECT {', '.join(counts)} FROM files").fetchall())
         ours = sorted(tuple(row) for row in record_type.count_files(sums).select(*counts).collect())
         if ours != theirs:
-            raise AssertionError(f"files: {ours}, and DuckDB read {theirs}")
+            raise AssertionError(f"files: {ours}, DuckDB {theirs}")
 
 
-def beside_duckdb(spark: SparkSession, paths: Sequence[str], rounds: int) -> tuple[Cost, Cost]:
+def against_duckdb(spark: SparkSession, paths: Sequence[str], rounds: int) -> tuple[Cost, Cost]:
     ours: list[tuple[float, float]] = []
     theirs: list[tuple[float, float]] = []
     with open_duckdb() as database:
@@ -213,29 +211,29 @@ def rate(spark: SparkSession, paths: Sequence[str], json: Timing, rounds: int, l
 def grown(
     spark: SparkSession, logs: Logs, growth: Sequence[float], rounds: int, cores: int
 ) -> Generator[Row, None, dict[int, Timing]]:
-    """Microseconds per line at each size, beside the smallest; and the memory it took."""
+    """Microseconds per line at each size, compared with the smallest, and the peak memory."""
     each: dict[int, Timing] = {}
     for multiple in growth:
         paths = logs.times(spark, "J", multiple)
         lines = round(logs.lines * multiple)
         if each:
             parse_and_sum(spark, paths)
-        else:  # Java has run nothing yet, or other lines
+        else:  # the JIT compiler has not seen these lines yet
             warm_up(spark, paths, rounds)
         taken = [timed(lambda: parse_and_sum(spark, paths), own_cpu)[0] for _ in range(GROWN)]  # noqa: B023
         each[lines] = timing([seconds * 1e6 / lines for seconds in taken])
-        peak = f"{peak_mb(spark):,.0f} MB resident at most"
+        peak = f"{peak_mb(spark):,.0f} MB peak resident"
         what = f"per line of {lines:,}, {cores} {'core' if cores == 1 else 'cores'}, {peak}"
         row = within(what, "the fewest", each[lines], next(iter(each.values())), 1.15)
         yield replace(row, growth=Growth(lines, cores))
     return each
 
 
-def trigger(spark: SparkSession, logs: Logs, folder: Path, rounds: int) -> Row:
-    """One look at a folder into which a log has come since the last one."""
+def trigger(spark: SparkSession, logs: Logs, directory: Path, rounds: int) -> Row:
+    """One trigger of a stream on a directory with one new log file."""
     lines = lines_of(logs.make(spark, "J"))
-    came, store = folder / "came", LocalStore(folder / "stream")
-    came.mkdir()
+    inbox, store = directory / "inbox", LocalStore(directory / "stream")
+    inbox.mkdir()
     make_tables(store, "bench")
     with open_writer(store, "bench") as writer:
         record_type = request_logs(SourceSettings())
@@ -245,10 +243,10 @@ def trigger(spark: SparkSession, logs: Logs, folder: Path, rounds: int) -> Row:
             file_system_of=lambda _: LocalFileSystem(),
             record_type=record_type,
         )
-        stream = FolderStream(job, [str(came)], lambda _: None, lambda _: None)
+        stream = FolderStream(job, [str(inbox)], lambda _: None, lambda _: None)
         taken = []
         for turn in range((WARM_UP + 1) * rounds):
-            new = came / f"kafka-request.log.2026-11-01-{turn:02}"
+            new = inbox / f"kafka-request.log.2026-11-01-{turn:02}"
             new.write_bytes(b"".join(islice(lines, TRIGGER_LINES)))
             os.utime(new, (0, 0))
             start = time.monotonic()
@@ -265,23 +263,22 @@ def lines_of(paths: Sequence[str]) -> Iterator[bytes]:
             yield from log
 
 
-def command(paths: Sequence[str], folder: Path, warm: Timing) -> Iterator[Row]:
-    """The whole command: start, read, sum, write all tables. Beside it, parsing and summing in a
-    Java that has compiled everything before, and in one that was just started, as its own is."""
+def command(paths: Sequence[str], directory: Path, warm: Timing) -> Iterator[Row]:
+    """The whole command, compared with "parse and sum" in a warm and in a new JVM."""
     commands, fresh = [], []
     for turn in range(ALONE):
-        commands.append(run_command(paths, folder / f"tables-{turn}"))
+        commands.append(run_command(paths, directory / f"tables-{turn}"))
         with session("local[2]") as spark:
             fresh.append(timed(lambda: parse_and_sum(spark, paths), own_cpu)[0])
     what = "rollcall pipeline run, start to all tables written"
     yield within(what, "parse and sum, warm", timing(commands), warm, 2.0, "s")
-    yield within(what, "parse and sum, a new Java", timing(commands), timing(fresh), 2.0, "s")
+    yield within(what, "parse and sum, new JVM", timing(commands), timing(fresh), 2.0, "s")
 
 
-def small_job(logs: Logs, folder: Path) -> Row:
+def small_job(logs: Logs, directory: Path) -> Row:
     with session("local[1]") as spark:
         paths = logs.make(spark, "J", 1_000)
-    taken = timing([run_command(paths, folder / f"small-{turn}") for turn in range(ALONE)])
+    taken = timing([run_command(paths, directory / f"small-{turn}") for turn in range(ALONE)])
     what = "rollcall pipeline run on 1,000 lines"
     return below(what, "the bar", taken, Timing(12.0, 0.0), 12.0, "s")
 
@@ -303,7 +300,7 @@ def timed(run: Callable[[], object], cpu: Callable[[], float]) -> tuple[float, f
 
 
 def spark_cpu(spark: SparkSession) -> Callable[[], float]:
-    """That of Java, and of this process, which plans."""
+    """CPU seconds of the JVM and of this process, which plans the queries."""
     stat = Path(f"/proc/{java_pid(spark)}/stat")
 
     def used() -> float:

@@ -1,10 +1,9 @@
-"""The work of the pipeline, written out for DuckDB: the same extraction, the same sums.
+"""The aggregates of the pipeline as DuckDB queries: the same extraction, the same sums.
 
-A line is read whole and checked for a second one inside of it, its frame is cut off, eighteen
-fields are taken out of its JSON, the times become whole microseconds, and all lines of a file
-that agree in every key are counted together. A line that is no request, or broken, stops nothing:
-it is counted as skipped or rejected. The tables are made from these counts, as the pipeline makes
-them.
+Each line is checked for a second record inside it, its prefix is removed, 18 fields are extracted
+from its JSON, times are converted to microseconds, and lines of a file with equal keys are counted
+together. Other lines are counted as skipped or rejected. The tables are computed from these counts
+like in the pipeline.
 """
 
 from collections.abc import Sequence
@@ -18,8 +17,8 @@ FIELDS = {
     "api_version": "$.requestHeader.requestApiVersion",
     "client_id": "$.requestHeader.clientId",
     "deprecated": "$.requestHeader.requestApiVersionDeprecated",
-    "told_name": "$.request.clientSoftwareName",
-    "told_version": "$.request.clientSoftwareVersion",
+    "own_name": "$.request.clientSoftwareName",
+    "own_version": "$.request.clientSoftwareVersion",
     "replica_id": "$.request.replicaId",
     "replica_state": "$.request.replicaState.replicaId",
     "error_code": "$.response.errorCode",
@@ -46,37 +45,37 @@ def _lines(paths: Sequence[str]) -> str:
 
 
 def sums(paths: Sequence[str]) -> str:
-    """One row for all lines that agree in hour, connection, client, API and version."""
+    """One row per hour, connection, client, API and version."""
     own = ", ".join(str(api.key) for api in known_apis().values() if api.inter_broker)
     wanted = ", ".join(f"'{path}'" for path in FIELDS.values())
-    fields = ", ".join(f"said[{place}] AS {name}" for place, name in enumerate(FIELDS, 1))
+    fields = ", ".join(f"parts[{index}] AS {name}" for index, name in enumerate(FIELDS, 1))
     return f"""
     CREATE OR REPLACE TEMP TABLE sums AS
-    WITH framed AS (
+    WITH prefixed AS (
         SELECT try_strptime(substring(value, 2, 23), '%Y-%m-%d %H:%M:%S,%g') AS time,
             split_part(substring(value, 27, 6), ' ', 1) AS level,
             position('{START}' IN value) + {len(START)} AS start, value, filename AS file,
             CASE WHEN value NOT LIKE '%{START}%' THEN 'skipped'
                 WHEN value NOT LIKE '%{END}'
                     OR contains(substring(value, 64), '{START}{{"isForwarded":') THEN 'rejected'
-                ELSE 'request' END AS frame
+                ELSE 'request' END AS kind
         FROM {_lines(paths)}
     ), parsed AS (
-        SELECT file, time, level, frame, strlen(value) + 1 AS bytes,
-            CASE WHEN frame = 'request' THEN TRY(json_extract_string(
+        SELECT file, time, level, kind, strlen(value) + 1 AS bytes,
+            CASE WHEN kind = 'request' THEN TRY(json_extract_string(
                 substring(value, start, length(value) - start + 1 - {len(END)}), [{wanted}]))
-            END AS said
-        FROM framed
+            END AS parts
+        FROM prefixed
     ), taken AS (
         SELECT file, time, level, bytes, {fields},
-            CASE WHEN frame = 'request' AND said IS NULL THEN 'rejected' ELSE frame END AS outcome
+            CASE WHEN kind = 'request' AND parts IS NULL THEN 'rejected' ELSE kind END AS outcome
         FROM parsed
     )
     SELECT file, level, outcome, date_trunc('hour', time) AS hour, connection, listener, principal,
         nullif(client_id, '') AS client_id,
-        CASE WHEN name <> 'unknown' THEN name WHEN api_key = '18' THEN told_name END
+        CASE WHEN name <> 'unknown' THEN name WHEN api_key = '18' THEN own_name END
             AS software_name,
-        nullif(CASE WHEN name <> 'unknown' THEN version WHEN api_key = '18' THEN told_version END,
+        nullif(CASE WHEN name <> 'unknown' THEN version WHEN api_key = '18' THEN own_version END,
             'unknown') AS software_version,
         api_key::INTEGER AS api_key, api_version::INTEGER AS api_version,
         forwarded::BOOLEAN AS forwarded,

@@ -1,4 +1,4 @@
-"""The servers that are measured, each in a process of its own: what it costs in CPU and memory."""
+"""Server processes under measurement: a rollcall node and an Apache Kafka broker."""
 
 import json
 import os
@@ -23,7 +23,7 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Subject:
-    """A server under measurement."""
+    """A server process under measurement."""
 
     name: str
     pid: int
@@ -42,14 +42,14 @@ class Subject:
 
 @contextmanager
 def rollcall_node() -> Iterator[Subject]:
-    """One node of the embedded cluster, with the request log at INFO as Kafka's is."""
-    with TemporaryDirectory() as folder:
-        config = Path(folder, "cluster.toml")
+    """One node of the embedded cluster, with the request log at INFO like Kafka."""
+    with TemporaryDirectory() as directory:
+        config = Path(directory, "cluster.toml")
         config.write_text(CLUSTER, encoding="utf-8")
         rollcall = str(Path(sys.executable).with_name("rollcall"))
         command = [rollcall, "cluster", "start", "--brokers", "1", "--json"]
         with subprocess.Popen(
-            [*command, "--config", str(config), "--data-dir", str(Path(folder, "data"))],
+            [*command, "--config", str(config), "--data-dir", str(Path(directory, "data"))],
             stdout=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
             text=True,
@@ -65,7 +65,7 @@ def rollcall_node() -> Iterator[Subject]:
 
 
 class WarmMachine(Machine):
-    """As in the tests, but with all of the JIT compiler: what is measured is Kafka at its best."""
+    """Kafka brokers with the full JIT compiler and a larger heap than in the tests."""
 
     def java(self, release: Release) -> list[str]:
         words = [word for word in super().java(release) if word != "-XX:TieredStopAtLevel=1"]
@@ -74,8 +74,8 @@ class WarmMachine(Machine):
 
 @contextmanager
 def kafka_broker() -> Iterator[Subject]:
-    with TemporaryDirectory() as folder:
-        machine = WarmMachine(Path(folder))
+    with TemporaryDirectory() as directory:
+        machine = WarmMachine(Path(directory))
         try:
             process, _ = machine.kraft_node(
                 KAFKA,

@@ -1,4 +1,4 @@
-"""A measurement, and how it is taken."""
+"""Measurements: rows of the result table, and how times are taken."""
 
 import gc
 import statistics
@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Growth:
-    """Where a measurement stands among those of other sizes."""
+    """Input size and number of cores of a measurement in a series."""
 
     lines: int
     cores: int
@@ -17,7 +17,7 @@ class Growth:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table; `ratio` is what is held against the bar."""
+    """A row of the result table; `ratio` is compared with the bar."""
 
     what: str
     ours: float
@@ -28,7 +28,7 @@ class Row:
     bar: str
     met: bool
     spread: float
-    """How far apart the quartiles of our own runs were, as a share of the median."""
+    """Interquartile range of our runs, relative to the median."""
     growth: Growth | None = None
 
     def as_json(self) -> dict[str, object]:
@@ -44,7 +44,7 @@ class Timing:
 def alternate(
     runs: Mapping[str, Callable[[], object]], *, rounds: int, seconds_per_run: float
 ) -> dict[str, Timing]:
-    """The CPU time of one call of each, in microseconds: all run in turn, round after round."""
+    """CPU time of one call of each in microseconds; the runs alternate."""
     counts = {name: _calls_in(run, seconds_per_run) for name, run in runs.items()}
     samples: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
@@ -78,7 +78,7 @@ def timing(samples: list[float]) -> Timing:
 def faster(
     what: str, peer: str, ours: Timing, theirs: Timing, at_least: float, unit: str = "us"
 ) -> Row:
-    """We must be `at_least` times as fast as the peer."""
+    """Bar: `at_least` times as fast as the peer."""
     ratio = theirs.median / ours.median
     bar = f"{at_least:g}x faster"
     return _row(what, peer, ours, theirs, unit, ratio, bar, met=ratio >= at_least)
@@ -87,14 +87,14 @@ def faster(
 def within(
     what: str, peer: str, ours: Timing, theirs: Timing, at_most: float, unit: str = "us"
 ) -> Row:
-    """We may take `at_most` times what the peer takes."""
+    """Bar: `at_most` times the time of the peer."""
     ratio = ours.median / theirs.median
     bar = f"at most {at_most:g}x"
     return _row(what, peer, ours, theirs, unit, ratio, bar, met=ratio <= at_most)
 
 
 def below(what: str, peer: str, ours: Timing, theirs: Timing, at_most: float, unit: str) -> Row:
-    """We may take `at_most` in all; the peer is beside it for comparison."""
+    """Bar: `at_most` in total; the peer is for comparison only."""
     bar = f"at most {at_most:g} {unit}"
     ratio = ours.median / theirs.median if theirs.median else 0.0
     return _row(what, peer, ours, theirs, unit, ratio, bar, met=ours.median <= at_most)

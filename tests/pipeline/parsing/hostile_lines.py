@@ -136,16 +136,16 @@ def named_line(client_id: str, form: str = "B") -> str:
 
 
 def hostile_lines() -> list[str]:
-    escape_control = [id_ for id_ in IDS if "\n" not in id_]
-    lines = [text_line(form, id_) for form in "CDEFG" for id_ in escape_control]
+    single_line = [id_ for id_ in IDS if "\n" not in id_]
+    lines = [text_line(form, id_) for form in "CDEFG" for id_ in single_line]
     lines += [text_line(form, principal=it) for form in "CDEFG" for it in PRINCIPALS]
     lines += [text_line(form, body=it) for form in "CDEFG" for it in BODIES]
     lines += [text_line(form, addresses=it) for form in "CDEFG" for it in ADDRESSES]
     lines += [text_line("G", key=it) for it in ("GROUP_COORDINATOR", "ALTER_ISR", "NO_SUCH_API")]
-    lines += [named_line(id_, form) for form in "AB" for id_ in escape_control]
-    lines += [json_line(it) for it in (*escape_control, None, "", "line\nbreak", "\x00")]
+    lines += [named_line(id_, form) for form in "AB" for id_ in single_line]
+    lines += [json_line(it) for it in (*single_line, None, "", "line\nbreak", "\x00")]
     lines += [json_line(principal=it) for it in PRINCIPALS]
-    lines += [json_line(topic=it) for it in (*escape_control, *BODIES)]
+    lines += [json_line(topic=it) for it in (*single_line, *BODIES)]
     lines += [json_line(addresses=it, index=at) for it in ADDRESSES for at in ("", "-1", "-0-12")]
     return lines + broken_lines()
 
