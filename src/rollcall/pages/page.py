@@ -69,7 +69,9 @@ def _data(page: Page) -> dict[str, object]:
 
 def _starts(restarts: Restarts) -> dict[str, object]:
     """Brokers in order of their ids, and a point per start."""
-    brokers = sorted(restarts.brokers, key=lambda it: (it.cluster or "", it.node_id or 0))
+    brokers = sorted(
+        restarts.brokers, key=lambda broker: (broker.cluster or "", broker.node_id or 0)
+    )
     points = [
         {
             "x": int(start.time.replace(tzinfo=UTC).timestamp() * 1000),

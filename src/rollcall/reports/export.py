@@ -137,7 +137,7 @@ PROBLEM: Columns = {
 
 def client_row(client: Client) -> Row:
     inferences = (client.inferences or {}).values()
-    candidates = [it.library for inference in inferences for it in inference.candidates]
+    candidates = [known.library for inference in inferences for known in inference.candidates]
     provenances = {inference.provenance for inference in inferences}
     return {
         "cluster": client.cluster,

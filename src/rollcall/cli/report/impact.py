@@ -121,7 +121,7 @@ def _cells(impact: ClientImpact, *, has_owners: bool) -> tuple[object, ...]:
 
 def _details(impact: ClientImpact, *, target: Release) -> list[str]:
     judgement, client = impact.judgement, impact.judgement.client
-    deciding = [it for it in judgement.findings if it.verdict is impact.verdict]
+    deciding = [finding for finding in judgement.findings if finding.verdict is impact.verdict]
     lines = [details.evidence(finding, target) for finding in deciding]
     lines += [f"-> {details.remedy(remedy, client)}" for remedy in impact.remedies]
     lines += [f"note: {note}" for note in details.notes(impact, target) if note not in lines]

@@ -63,7 +63,7 @@ class BrokerMaximums:
         release: Release | None,
     ) -> BrokerMaximums:
         by_broker: dict[BrokerKey, dict[RangesSource, list[ReportedRanges]]] = {}
-        for report in sorted(reported, key=lambda it: it.first):
+        for report in sorted(reported, key=lambda report: report.first):
             by_source = by_broker.setdefault(report.broker, {})
             by_source.setdefault(report.source, []).append(report)
         return cls(by_broker, log_forms, release)
@@ -105,7 +105,7 @@ class BrokerMaximums:
         """The reports of a broker that list an API: of the log, otherwise of roll calls."""
         by_source = self.reported.get(broker, {})
         for source in (RangesSource.LOG, RangesSource.ROLL_CALL):
-            reports = [it for it in by_source.get(source, ()) if api_key in it.ranges]
+            reports = [report for report in by_source.get(source, ()) if api_key in report.ranges]
             if reports:
                 return reports
         return []
@@ -132,8 +132,8 @@ def _in_effect(reports: list[ReportedRanges], hour: datetime) -> list[ReportedRa
 
     A row at midnight may cover the whole day."""
     span = timedelta(hours=1) if hour.hour else timedelta(days=1)
-    found = [it for it in reports if it.first < hour + span and it.last >= hour]
-    if not any(it.first < hour for it in found):
-        before = [it for it in reports if it.last < hour]
-        found += sorted(before, key=lambda it: it.last)[-1:]
+    found = [report for report in reports if report.first < hour + span and report.last >= hour]
+    if not any(report.first < hour for report in found):
+        before = [report for report in reports if report.last < hour]
+        found += sorted(before, key=lambda report: report.last)[-1:]
     return found or reports[:1]

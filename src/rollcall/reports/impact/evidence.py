@@ -125,7 +125,9 @@ def read_broker_maximums(
     if others:
         by_application = _per_application(reader, {pair for _, pair in others}, maximums)
         for application, pairs in by_application.items():
-            own = {pair: it for pair, it in pairs.items() if (application[0], pair) in others}
+            own = {
+                pair: maximum for pair, maximum in pairs.items() if (application[0], pair) in others
+            }
             found[application] = {**found.get(application[:1], {}), **own}
     return found
 

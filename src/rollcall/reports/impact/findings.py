@@ -115,4 +115,4 @@ class Judgement:
 
     @property
     def superseded(self) -> tuple[Finding, ...]:
-        return tuple(it for it in self.findings if it.reason is Reason.SUPERSEDED)
+        return tuple(finding for finding in self.findings if finding.reason is Reason.SUPERSEDED)

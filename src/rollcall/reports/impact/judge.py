@@ -59,12 +59,10 @@ class Judge:
         findings = self._used_versions(client, host_uses, maximums)
         if not any(finding.verdict is Verdict.BREAKS for finding in findings):
             findings += self._needed_versions(client, frozenset(listeners), software_uses)
-        findings = [it for it in findings if it.reason is not Reason.UNINFORMATIVE]
+        findings = [finding for finding in findings if finding.reason is not Reason.UNINFORMATIVE]
         if not findings and not any(self._is_accepted(use) for use in client.uses):
             findings = [Finding(Reason.NO_EVIDENCE)]
-        findings.sort(
-            key=lambda it: (it.verdict.rank, it.reason is Reason.SUPERSEDED, -it.requests)
-        )
+        findings.sort(key=_order)
         compatibilities = {
             version: self.compatibility(candidate)
             for version in client.inferences or ()
@@ -147,23 +145,23 @@ class Judge:
     ) -> UsedVersion:
         """With the hosts of a refused version, and whether it is superseded on all of them."""
         own = [
-            it
-            for it in host_uses
-            if it.selected
-            and it.api_version == used.use.api_version
-            and it.software == client.software
-            and it.software_version == used.use.software_version
+            host_use
+            for host_use in host_uses
+            if host_use.selected
+            and host_use.api_version == used.use.api_version
+            and host_use.software == client.software
+            and host_use.software_version == used.use.software_version
         ]
         accepted = [
-            it
-            for it in host_uses
-            if self.acceptance(it.api_key, it.api_version)
+            host_use
+            for host_use in host_uses
+            if self.acceptance(host_use.api_key, host_use.api_version)
             in (Acceptance.ACCEPTED, Acceptance.TOO_NEW)
         ]
         old = superseded(own, accepted)
-        is_superseded = bool(own) and all(it in old for it in own)
-        current = own if is_superseded else [it for it in own if it not in old]
-        hosts = tuple(sorted({it.host for it in current if it.host is not None}))
+        is_superseded = bool(own) and all(host_use in old for host_use in own)
+        current = own if is_superseded else [host_use for host_use in own if host_use not in old]
+        hosts = tuple(sorted({host_use.host for host_use in current if host_use.host is not None}))
         return replace(used, is_superseded=is_superseded, hosts=hosts)
 
     def _library_supports_accepted(self, client: Client, use: VersionUse) -> bool:
@@ -197,10 +195,14 @@ class Judge:
                 if first_finding(EXCLUDED_RISK_RULES, case) is None:
                     needed.setdefault(risk, []).append(case)
         for cases in needed.values():
-            replaced = _replaced(client, [it.software_version for it in cases], software_uses)
-            cases = [replace(it, is_replaced=it.software_version in replaced) for it in cases]
+            replaced = _replaced(client, [case.software_version for case in cases], software_uses)
+            cases = [replace(case, is_replaced=case.software_version in replaced) for case in cases]
             findings = [first_finding(NEEDED_VERSION_RULES, case) for case in cases]
             yield from _merged([finding for finding in findings if finding])
+
+
+def _order(finding: Finding) -> tuple[int, bool, int]:
+    return finding.verdict.rank, finding.reason is Reason.SUPERSEDED, -finding.requests
 
 
 def _merged(findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -214,8 +216,8 @@ def _merged(findings: Sequence[Finding]) -> Iterator[Finding]:
             group[0],
             software_versions=tuple(v for finding in group for v in finding.software_versions),
             requests=sum(finding.requests for finding in group),
-            first=min((it.first for it in group if it.first), default=None),
-            last=max((it.last for it in group if it.last), default=None),
+            first=min((finding.first for finding in group if finding.first), default=None),
+            last=max((finding.last for finding in group if finding.last), default=None),
             hosts=tuple(sorted({host for finding in group for host in finding.hosts})),
         )
 
@@ -225,12 +227,14 @@ def _replaced(
 ) -> list[str | None]:
     """The software versions after which the application used others on 7 later days."""
     own = [
-        it
-        for it in software_uses
-        if it.selected and it.software == client.software and it.software_version in versions
+        host_use
+        for host_use in software_uses
+        if host_use.selected
+        and host_use.software == client.software
+        and host_use.software_version in versions
     ]
-    old = superseded(own, [it for it in software_uses if it not in own])
-    current = {it.software_version for it in own if it not in old}
+    old = superseded(own, [host_use for host_use in software_uses if host_use not in own])
+    current = {host_use.software_version for host_use in own if host_use not in old}
     return [version for version in versions if version not in current] if own else []
 
 

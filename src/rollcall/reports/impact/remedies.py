@@ -83,8 +83,10 @@ def remedies(
 
 
 def _library_remedies(judgement: Judgement, target: Release) -> Iterator[Remedy]:
-    findings = [it for it in judgement.findings if it.verdict is judgement.verdict]
-    versions = dict.fromkeys(version for it in findings for version in it.software_versions)
+    findings = [finding for finding in judgement.findings if finding.verdict is judgement.verdict]
+    versions = dict.fromkeys(
+        version for finding in findings for version in finding.software_versions
+    )
     compatibilities = dict.fromkeys(
         judgement.compatibilities[version]
         for version in versions
@@ -93,7 +95,7 @@ def _library_remedies(judgement: Judgement, target: Release) -> Iterator[Remedy]
     if not compatibilities:
         yield Remedy(RemedyKind.IDENTIFY)
     for compatibility in compatibilities:
-        yield from _upgrades(judgement, compatibility, {it.api_key for it in findings})
+        yield from _upgrades(judgement, compatibility, {finding.api_key for finding in findings})
     if patch := _accepting_patch(tuple(_lowest_versions(findings)), target):
         yield Remedy(RemedyKind.OTHER_TARGET, version=patch)
 

@@ -143,7 +143,7 @@ def impact(
         owner = owners.of(client, inventory.client_ids[client.key])
         steps = remedies(judgement, wanted, proxies, suspected)
         clients.append(ClientImpact(judgement, owner, steps))
-    clients.sort(key=lambda it: (it.verdict.rank, it.owner or "", -it.judgement.client.requests))
+    clients.sort(key=_order)
     return Impact(
         wanted,
         (str(running),) if running else release_lines(reported),
@@ -153,6 +153,10 @@ def impact(
         min_days,
         bool(owners.rules),
     )
+
+
+def _order(impact: ClientImpact) -> tuple[int, str, int]:
+    return impact.verdict.rank, impact.owner or "", -impact.judgement.client.requests
 
 
 def _check_known(target: Release) -> None:

@@ -96,7 +96,9 @@ def common_ranges(reported: Sequence[ReportedRanges]) -> Mapping[str | None, Ran
 
     Controller listeners, which lack Produce, are in the same logs and are ignored."""
     newest: dict[BrokerKey, ReportedRanges] = {}
-    for report in sorted(reported, key=lambda it: (it.source is RangesSource.LOG, it.last)):
+    for report in sorted(
+        reported, key=lambda report: (report.source is RangesSource.LOG, report.last)
+    ):
         if PRODUCE in report.ranges:
             newest[report.broker] = report
     clusters = {broker[0] for broker in newest}
@@ -115,7 +117,7 @@ def _distinct(lists: Iterable[Ranges]) -> Iterable[Ranges]:
 
 def release_lines(reported: Sequence[ReportedRanges]) -> tuple[str, ...]:
     """The release lines that match the ranges that brokers reported last, of all clusters."""
-    newest = {report.broker: report for report in sorted(reported, key=lambda it: it.last)}
+    newest = {report.broker: report for report in sorted(reported, key=lambda report: report.last)}
     lines: dict[str, None] = {}
     for ranges in _distinct(report.ranges for report in newest.values()):
         lines.update(dict.fromkeys(identify_release(ranges).lines))
