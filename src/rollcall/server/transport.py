@@ -180,6 +180,9 @@ class Transport(asyncio.Protocol):
     def connection_lost(self, _: Exception | None) -> None:
         self.closing = True
         self.handler.closed()
+        # Without the reference cycle the garbage collector has less work: 140 instead of 150 us of
+        # CPU per connect + ApiVersions + close.
+        del self.handler
 
     def _receive_tls(self, tls: TlsSession, data: bytes) -> None:
         was_established = tls.established
