@@ -92,10 +92,17 @@ ODD_CLIENT_IDS = (
 REPLICA = "replica"
 CONTROLLER = "controller"
 FORWARDED = "forwarded"
-MISBEHAVING = (
-    "reconnect storm", "single-request connections", "Metadata flood", "ApiVersions flood",
-    "errors and throttling",
-)  # fmt: skip
+KAFKA_PYTHON = ("kafka-python", "3.0.12", ("kafka-python", "3.0.12"))
+MISBEHAVING: Mapping[str, tuple[Sequence[object], int, int]] = {
+    "reconnect storm": (KAFKA_PYTHON, 60, 3),
+    "single-request connections": (KAFKA_PYTHON, 20, 1),
+    "Metadata flood": (("kafkajs", "2.2.4", None), 60, 4000),
+    "ApiVersions flood": (("franz-go", "1.22.2", ("kgo", "v1.22.2")), 20, 2500),
+    "errors and throttling": (
+        ("apache-kafka-java", "3.6", ("apache-kafka-java", "3.6.1")), 60, 700,
+    ),
+}  # fmt: skip
+"""Software, weight and requests per connection of the client with each behaviour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,20 +310,8 @@ def pinned_clients(rng: random.Random) -> Iterator[Client]:
 
 
 def misbehaving_clients(rng: random.Random) -> Iterator[Client]:
-    java = ("apache-kafka-java", "3.6", ("apache-kafka-java", "3.6.1"))
-    rows: dict[str, tuple[Sequence[object], int, int]] = {
-        "reconnect storm": (("kafka-python", "3.0.12", ("kafka-python", "3.0.12")), 60, 3),
-        "single-request connections": (
-            ("kafka-python", "3.0.12", ("kafka-python", "3.0.12")),
-            20,
-            1,
-        ),
-        "Metadata flood": (("kafkajs", "2.2.4", None), 60, 4000),
-        "ApiVersions flood": (("franz-go", "1.22.2", ("kgo", "v1.22.2")), 20, 2500),
-        "errors and throttling": (java, 60, 700),
-    }
-    for number, behaviour in enumerate(MISBEHAVING):
-        software, weight, connection_requests = rows[behaviour]
+    for number, (behaviour, row) in enumerate(MISBEHAVING.items()):
+        software, weight, connection_requests = row
         yield make_client(
             rng,
             application=f"problem-{number}",
@@ -359,7 +354,7 @@ def clients_with_odd_ids(rng: random.Random) -> Iterator[Client]:
             client_id=client_id,
             protocol="SSL",
             host=f"10.60.0.{number + 10}",
-            software=("kafka-python", "3.0.12", ("kafka-python", "3.0.12")),
+            software=KAFKA_PYTHON,
             role="producer",
             weight=1,
         )

@@ -55,6 +55,7 @@ LOCAL_DEFAULTS = {
     "spark.shuffle.compress": "false",
     # less than this becomes one file of a table
     "spark.sql.adaptive.coalescePartitions.minPartitionSize": "8m",
+    # the progress line needs task metrics more often than every 10 s
     "spark.executor.heartbeatInterval": "2s",
 }
 SMALL_JOB = {
