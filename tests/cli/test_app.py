@@ -59,10 +59,10 @@ def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
 
 
 def test_error_is_printed_with_its_hint_and_is_exit_code_1() -> None:
-    result = act("raise RollcallError('the disk is full', hint='make room')")
+    result = act("raise RollcallError('the disk is full', hint='free some space')")
     assert result.returncode == 1
     assert result.stdout == ""
-    assert result.stderr == "error: the disk is full\nhint: make room\n"
+    assert result.stderr == "error: the disk is full\nhint: free some space\n"
 
 
 def test_config_error_is_exit_code_2() -> None:

@@ -65,8 +65,8 @@ def test_show_without_a_version_lists_the_changes() -> None:
 
 
 def test_reference_writes_an_index_and_a_page_for_each_api(tmp_path: Path) -> None:
-    said = rollcall("reference", "--output", tmp_path / "new" / "folder")
-    pages = {path.name for path in (tmp_path / "new" / "folder").iterdir()}
+    said = rollcall("reference", "--output", tmp_path / "new" / "directory")
+    pages = {path.name for path in (tmp_path / "new" / "directory").iterdir()}
     assert "index.md" in said
     assert {"index.md", "Metadata.md", "ApiVersions.md", "DescribeCluster.md"} <= pages
     assert len(pages) == 13

@@ -41,7 +41,7 @@ WRONG = [
     ("connections", "node", "--watch", "1e20"),
     ("identify", "a.json", "b.json"),
     ("protocol", "list", "--dialect", "nonsense"),
-    ("protocol", "list", "--schemas", "no-such-folder"),
+    ("protocol", "list", "--schemas", "no-such-directory"),
     ("protocol", "show"),
     ("protocol", "show", "Nonsense"),
     ("protocol", "show", "Metadata", "--version", "99"),

@@ -31,14 +31,14 @@ ROW = {
 class Node(BaseHTTPRequestHandler):
     """A node with one connection that records the requests."""
 
-    asked: ClassVar[list[str]] = []
-    answer: ClassVar[bytes] = json.dumps({"total": 5, "shown": 1, "connections": [ROW]}).encode()
+    requests: ClassVar[list[str]] = []
+    body: ClassVar[bytes] = json.dumps({"total": 5, "shown": 1, "connections": [ROW]}).encode()
 
     def do_GET(self) -> None:
-        self.asked.append(self.path)
+        self.requests.append(self.path)
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(b"[]" if "nothing" in self.path else self.answer)
+        self.wfile.write(b"[]" if "nothing" in self.path else self.body)
 
     def log_message(self, *_: object) -> None:
         """Nothing."""
@@ -47,7 +47,7 @@ class Node(BaseHTTPRequestHandler):
 @pytest.fixture
 def node() -> Iterator[str]:
     server = HTTPServer(("127.0.0.1", 0), Node)
-    Node.asked.clear()
+    Node.requests.clear()
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"127.0.0.1:{server.server_port}"
@@ -189,8 +189,8 @@ def test_filters_and_limit_are_sent_to_the_node(node: str) -> None:
         node, "--listener", "A&B", "--principal", "User:x", "--client-id", "c", "--software", "s",
         "--peer-host", "::1", "--limit", "3",
     )  # fmt: skip
-    (asked,) = Node.asked
-    assert asked == (
+    (requests,) = Node.requests
+    assert requests == (
         "/connections?listener=A%26B&principal=User%3Ax&client_id=c&software_name=s"
         "&peer_host=%3A%3A1&limit=3"
     )

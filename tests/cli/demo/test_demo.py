@@ -27,10 +27,10 @@ for name in ("kafka", "confluent_kafka", "aiokafka", "pyspark"):
 class Demo:
     """A running demo; all its processes carry a mark in their environment."""
 
-    def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
+    def __init__(self, directory: Path, *arguments: str, **environment: str) -> None:
         self.mark = uuid4().hex
         self.process = subprocess.Popen(
-            [*RUN, "--output", str(folder), *arguments],
+            [*RUN, "--output", str(directory), *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -55,10 +55,10 @@ class Demo:
     def processes(self) -> list[str]:
         """Command lines of its processes that still run."""
         found = []
-        for folder in Path("/proc").glob("[0-9]*"):
+        for directory in Path("/proc").glob("[0-9]*"):
             try:
-                if self.mark.encode() in (folder / "environ").read_bytes():
-                    found.append((folder / "cmdline").read_text().replace("\0", " "))
+                if self.mark.encode() in (directory / "environ").read_bytes():
+                    found.append((directory / "cmdline").read_text().replace("\0", " "))
             except OSError:  # the process has ended, or belongs to another user
                 continue
         return found
@@ -71,8 +71,8 @@ class Demo:
 
 
 @contextmanager
-def running(folder: Path, *arguments: str, **environment: str) -> Iterator[Demo]:
-    demo = Demo(folder, *arguments, **environment)
+def running(directory: Path, *arguments: str, **environment: str) -> Iterator[Demo]:
+    demo = Demo(directory, *arguments, **environment)
     try:
         yield demo
     finally:
@@ -112,8 +112,8 @@ def test_ctrl_c_stops_all_processes_at_any_point(moment: str, pause: float, tmp_
 
 @pytest.mark.timeout(600)
 def test_demo_shows_cluster_clients_restart_and_impact(tmp_path: Path) -> None:
-    folder = tmp_path / "demo"
-    with running(folder, "--lines", "1k") as demo:
+    directory = tmp_path / "demo"
+    with running(directory, "--lines", "1k") as demo:
         assert demo.end() == 0, demo.text
     for name in ("kafka-python", "confluent-kafka", "aiokafka", "rollcall"):
         assert f"{name} connected as User:" in demo.text
@@ -122,7 +122,7 @@ def test_demo_shows_cluster_clients_restart_and_impact(tmp_path: Path) -> None:
     assert "1 of 3 brokers restarted" in demo.text
     assert re.search(r"of \d+ clients breaks? at 4\.0\.0", demo.text)
     assert "User:billing" in demo.text.partition("rollcall report clients")[2]
-    assert (folder / "impact.html").stat().st_size > 10_000
+    assert (directory / "impact.html").stat().st_size > 10_000
     assert demo.has_ended()
 
 

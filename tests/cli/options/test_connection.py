@@ -27,8 +27,8 @@ check_hostname = false
 """
 
 
-def write(folder: Path, text: str, name: str = "rollcall.toml") -> Path:
-    path = folder / name
+def write(directory: Path, text: str, name: str = "rollcall.toml") -> Path:
+    path = directory / name
     path.write_text(text)
     return path
 

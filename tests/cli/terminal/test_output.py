@@ -131,7 +131,7 @@ def test_error_is_printed_on_stderr_with_its_hint(capsys: pytest.CaptureFixture[
 
 
 def test_error_without_hint_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    print_error(RollcallError("no answer " * 50 + "\nhint: not this"))
+    print_error(RollcallError("no response " * 50 + "\nhint: not this"))
     assert capsys.readouterr().err.count("\n") == 1
 
 

@@ -17,7 +17,7 @@ from tests.pipeline.running import lines, put, requests
 # Runs `python -m rollcall`. At every STEP-th import, and when Python exits, a fork of the process
 # sends SIGINT to itself; the parent appends the exit code of the fork to the file CODES.
 WITH_INTERRUPTS = """
-import atexit, os, runpy, signal, sys
+import atexit, os, runpy, signal, sys, threading
 
 def interrupt_fork(where):
     pid = os.fork()
@@ -33,7 +33,8 @@ class Interrupter:
     imports = 0
 
     def find_spec(self, name, path=None, target=None):
-        if hasattr(sys.modules["__main__"], "exit_quietly"):  # the handler is installed
+        is_installed = hasattr(sys.modules["__main__"], "exit_quietly")  # the handler
+        if is_installed and threading.active_count() == 1:  # a fork copies only one thread
             self.imports += 1
             if self.imports % int(os.environ["STEP"]) == 0:
                 interrupt_fork(name)

@@ -34,9 +34,9 @@ def test_columns_that_do_not_fit_continue_on_the_next_line() -> None:
 
 
 def test_wide_cell_is_wrapped_between_words() -> None:
-    rows = [["note"], ["it did not answer within ten seconds"]]
+    rows = [["note"], ["it did not respond within ten seconds"]]
     assert list(TableLayout.of(rows, [], 26).lines(rows[1])) == [
-        "it did not answer within",
+        "it did not respond within",
         "ten seconds",
     ]
 

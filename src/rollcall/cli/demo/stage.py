@@ -43,6 +43,7 @@ class Stage:
         self.directory = directory
         self._steps = steps
         self._step = 0
+        self._needs_blank_line = False
         self._start = time.monotonic()
         self._groups: list[int] = []
         self._console = Console(highlight=False)
@@ -73,9 +74,11 @@ class Stage:
         text = Text(f"\n[{self._step}/{self._steps}] {title}", "bold")
         text.append(f"   ({self.seconds:.0f} s)", "dim not bold")
         self._print(text)
+        self._needs_blank_line = False
 
     def print(self, text: str) -> None:
         self._print(Text(safe_text(text)))
+        self._needs_blank_line = True
 
     @property
     def seconds(self) -> float:
@@ -108,6 +111,9 @@ class Stage:
         self, *arguments: object, piped: bool = False
     ) -> AsyncIterator[asyncio.subprocess.Process]:
         words = [str(argument) for argument in arguments]
+        if self._needs_blank_line:
+            self.print("")
+        self._needs_blank_line = True
         print_command(self._console, words)
         stdout = asyncio.subprocess.PIPE if piped else None
         async with self.process(*RUN, *words, stdout=stdout, stdin=False) as process:
@@ -150,7 +156,9 @@ def main() -> None:
     from rollcall.cli.app import main as run_command
 
     console = Console(highlight=False)
-    for words in json.loads(sys.argv[1]):
+    for number, words in enumerate(json.loads(sys.argv[1])):
+        if number:
+            console.print()
         print_command(console, words)
         sys.argv = ["rollcall", *words]
         try:

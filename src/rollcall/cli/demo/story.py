@@ -168,7 +168,6 @@ async def _restart(stage: Stage, cluster: ClusterSupervisor) -> None:
         [(broker, moment(before.get(broker, 0)), moment(after[broker])) for broker in after],
         right=("queried broker",),
     )
-    stage.print("")
 
 
 def _terminate_node(cluster: ClusterSupervisor) -> None:
