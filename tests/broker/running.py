@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from urllib.request import urlopen
 
 from rollcall.client import Address, Connection, open_connection
-from rollcall.protocol.messages import Message
+from rollcall.protocol import Message
 from tests.client.scripted import PATIENT
 
 ROLLCALL = (sys.executable, "-m", "rollcall")

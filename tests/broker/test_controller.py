@@ -15,10 +15,7 @@ from rollcall.broker.controller_channel import internal_listener, open_channel
 from rollcall.broker.handlers import update_metadata as update
 from rollcall.broker.metadata_cache import ClusterView, Endpoint, LiveBroker
 from rollcall.broker.registrations import Registrations
-from rollcall.protocol.dialects import KIP, dialect
-from rollcall.protocol.error_codes import Errors
-from rollcall.protocol.messages import Message
-from rollcall.protocol.versions import VersionRange
+from rollcall.protocol import KIP, Errors, Message, VersionRange, dialect
 from rollcall.server import RequestContext, SocketServer
 from tests.broker.running import wait_until
 

@@ -23,7 +23,7 @@ from rollcall.client import (
     ConnectionLostError,
     SaslConfig,
 )
-from rollcall.protocol.error_codes import error_code
+from rollcall.protocol import error_code
 from tests.broker.running import PATIENCE, connect_client, get, wait_until
 from tests.broker.running import send_request as send_client_request
 

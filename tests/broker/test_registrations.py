@@ -6,7 +6,7 @@ import pytest
 
 from rollcall.broker.metadata_cache import NO_EPOCH, Endpoint, LiveBroker
 from rollcall.broker.registrations import Registrations
-from rollcall.protocol.error_codes import Errors
+from rollcall.protocol import Errors
 
 FIRST, SECOND = UUID(int=1), UUID(int=2)
 

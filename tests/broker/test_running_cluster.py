@@ -8,8 +8,7 @@ import pytest
 from rollcall import __version__
 from rollcall.broker.handlers import CLIENT_HANDLERS
 from rollcall.client import Address, AdminClient, ConnectionLostError
-from rollcall.protocol.dialects import KIP, RELEASED, dialect
-from rollcall.protocol.error_codes import Errors
+from rollcall.protocol import KIP, RELEASED, Errors, dialect
 from tests.broker.running import RunningCluster, connect_client, send_request
 
 PRODUCE, METADATA, UPDATE_METADATA, API_VERSIONS = 0, 3, 6, 18

@@ -10,7 +10,7 @@ from rollcall.client import (
     UnreachableError,
     UnsupportedError,
 )
-from rollcall.protocol.error_codes import Errors
+from rollcall.protocol import Errors
 from tests.broker.running import RunningCluster, connect_client, send_request
 from tests.broker.secured import PASSWORDS, Secured
 

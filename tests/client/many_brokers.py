@@ -16,9 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from rollcall.client import Address
-from rollcall.protocol.dialects import RELEASED, dialect
-from rollcall.protocol.headers import response_header_version
-from rollcall.protocol.messages import Message
+from rollcall.protocol import RELEASED, Message, dialect, response_header_version
 
 RANGES = {3: (0, 13), 18: (0, 4), 60: (0, 2)}
 STARTED_MS = 1_700_000_000_000

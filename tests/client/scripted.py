@@ -14,10 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rollcall.client import Address, ClientConfig
-from rollcall.protocol.conversation import ServerConversation
-from rollcall.protocol.dialects import KIP, RELEASED, dialect
-from rollcall.protocol.error_codes import Errors
-from rollcall.protocol.headers import Request
+from rollcall.protocol import KIP, RELEASED, Errors, Request, ServerConversation, dialect
 from rollcall.protocol.sasl import AuthenticationFailed, Users, new_server
 
 METADATA, HANDSHAKE, API_VERSIONS, AUTHENTICATE, DESCRIBE_CLUSTER = 3, 17, 18, 36, 60

@@ -11,7 +11,7 @@ from rollcall.client import (
     roll_call,
 )
 from rollcall.client.versions import METADATA
-from rollcall.protocol.dialects import KIP
+from rollcall.protocol import KIP
 from tests.client.scripted import (
     API_VERSIONS,
     KIP_RANGES,

@@ -21,10 +21,7 @@ from rollcall.client import (
     UnreachableError,
     open_connection,
 )
-from rollcall.protocol.conversation import ServerConversation
-from rollcall.protocol.dialects import dialect
-from rollcall.protocol.framing import FrameReader, frame
-from rollcall.protocol.headers import read_request
+from rollcall.protocol import FrameReader, ServerConversation, dialect, frame, read_request
 from rollcall.protocol.sasl import Users, new_server, scram_keys
 from tests.client.scripted import PATIENT, RELEASED_RANGES, SASL_RANGES, ScriptedBroker, running
 

@@ -3,9 +3,7 @@ from collections.abc import Mapping
 import pytest
 
 from rollcall.client import AdminClient, BrokerError, UnsupportedError
-from rollcall.protocol.conversation import ServerConversation
-from rollcall.protocol.dialects import KIP, dialect
-from rollcall.protocol.headers import Request
+from rollcall.protocol import KIP, Request, ServerConversation, dialect
 from tests.client.scripted import (
     DESCRIBE_CLUSTER,
     KIP_RANGES,

@@ -19,8 +19,7 @@ from rollcall.client import (
     UnsupportedError,
     open_connection,
 )
-from rollcall.protocol.conversation import ServerConversation
-from rollcall.protocol.headers import Request
+from rollcall.protocol import Request, ServerConversation
 from tests.client.scripted import (
     API_VERSIONS,
     CLOSE,

@@ -12,10 +12,7 @@ from rollcall.client import (
     UnsupportedError,
     open_connection,
 )
-from rollcall.protocol.conversation import ServerConversation
-from rollcall.protocol.dialects import KIP, dialect
-from rollcall.protocol.error_codes import Errors
-from rollcall.protocol.headers import Request
+from rollcall.protocol import KIP, Errors, Request, ServerConversation, dialect
 from rollcall.protocol.sasl import Users
 from tests.client.scripted import (
     API_VERSIONS,

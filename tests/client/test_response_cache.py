@@ -1,8 +1,7 @@
 import pytest
 
 from rollcall.client.response_cache import MAX_RESPONSES, ResponseCache
-from rollcall.protocol.dialects import KIP, RELEASED, dialect
-from rollcall.protocol.errors import RemoteProtocolError
+from rollcall.protocol import KIP, RELEASED, RemoteProtocolError, dialect
 
 
 @pytest.mark.parametrize("name", [RELEASED, KIP])

@@ -9,8 +9,7 @@ import pytest
 
 from rollcall.client import AdminClient, UnreachableError
 from rollcall.client.restarts import NoStartTimeError, RestartEvent, RestartProgress, watch_restarts
-from rollcall.protocol.conversation import ServerConversation
-from rollcall.protocol.headers import Request
+from rollcall.protocol import Request, ServerConversation
 from tests.client.scripted import CLOSE, PATIENT, ScriptedBroker, running, wait_until
 
 CONFIG = replace(PATIENT, backoff=0.01, backoff_max=0.02, rounds=1)

@@ -16,9 +16,7 @@ from rollcall.client import (
     RollCall,
     roll_call,
 )
-from rollcall.protocol.conversation import ServerConversation
-from rollcall.protocol.dialects import KIP
-from rollcall.protocol.headers import Request
+from rollcall.protocol import KIP, Request, ServerConversation
 from tests.client.scripted import (
     API_VERSIONS,
     CLOSE,

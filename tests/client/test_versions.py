@@ -3,9 +3,8 @@ import pytest
 from rollcall.catalog import Range
 from rollcall.client.errors import UnsupportedError
 from rollcall.client.versions import choose_version
-from rollcall.protocol.dialects import ApiSpec, dialect
+from rollcall.protocol import ApiSpec, VersionRange, dialect
 from rollcall.protocol.schema_parser import parse_message
-from rollcall.protocol.versions import VersionRange
 
 METADATA = dialect("released").apis[3]
 

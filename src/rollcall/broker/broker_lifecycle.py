@@ -17,7 +17,7 @@ from rollcall.broker.controller_channel import send_request, sleep_while_open
 from rollcall.broker.handlers import NodeContext, broker_heartbeat, broker_registration
 from rollcall.broker.metadata_cache import LiveBroker
 from rollcall.client import ClientError, Connection
-from rollcall.protocol.error_codes import Errors, error_code
+from rollcall.protocol import Errors, error_code
 
 HEARTBEAT_SECONDS = 0.5
 REGISTRATION_RETRY_SECONDS = 0.1

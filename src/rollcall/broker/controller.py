@@ -22,8 +22,7 @@ from rollcall.broker.handlers import broker_heartbeat, broker_registration, upda
 from rollcall.broker.metadata_cache import Endpoint
 from rollcall.broker.registrations import Registration, Registrations
 from rollcall.client import ClientError, Connection, ConnectionRefusedByBrokerError
-from rollcall.protocol.error_codes import Errors, error_code
-from rollcall.protocol.messages import Message
+from rollcall.protocol import Errors, Message, error_code
 from rollcall.server import Handler, RequestContext
 
 TICK_SECONDS = 0.1

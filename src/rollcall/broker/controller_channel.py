@@ -11,8 +11,7 @@ from contextlib import asynccontextmanager
 from rollcall.broker.config import INTERNAL
 from rollcall.client import Address, ClientConfig, Connection, ConnectionLostError, open_connection
 from rollcall.client import SaslConfig as ClientSaslConfig
-from rollcall.protocol.dialects import KIP
-from rollcall.protocol.messages import Message
+from rollcall.protocol import KIP, Message
 from rollcall.protocol.sasl import Users
 from rollcall.server import (
     ConnectionInfo,

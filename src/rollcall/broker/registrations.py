@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from rollcall.broker.metadata_cache import NO_EPOCH, ClusterView, LiveBroker
-from rollcall.protocol.error_codes import Errors
+from rollcall.protocol import Errors
 
 SESSION_SECONDS = 1.75
 """Session timeout: with the time to update the other nodes, a dead node is removed within 2 s."""

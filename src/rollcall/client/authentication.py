@@ -17,7 +17,7 @@ from rollcall.client.versions import (
     BrokerVersions,
     choose_version,
 )
-from rollcall.protocol.error_codes import Errors, error_code
+from rollcall.protocol import Errors, error_code
 from rollcall.protocol.sasl import AuthenticationFailed, SaslClient, new_client
 
 CREDENTIALS_HINT = "check the username, the password and the mechanism"

@@ -9,7 +9,7 @@ from typing import Final
 
 from rollcall.client.addresses import Address
 from rollcall.client.cluster_requests import ClusterResponses, Via
-from rollcall.protocol.messages import Message
+from rollcall.protocol import Message
 
 NOT_REQUESTED: Final = -2147483648
 NO_CONTROLLER: Final = -1

@@ -15,10 +15,7 @@ from rollcall.client.addresses import Address
 from rollcall.client.connection import Connection
 from rollcall.client.errors import BrokerError, ClientError, UnsupportedError
 from rollcall.client.versions import DESCRIBE_CLUSTER, METADATA, BrokerVersions
-from rollcall.protocol.dialects import RELEASED
-from rollcall.protocol.error_codes import Errors, error_code
-from rollcall.protocol.messages import Message
-from rollcall.protocol.versions import VersionRange
+from rollcall.protocol import RELEASED, Errors, Message, VersionRange, error_code
 
 FIRST_WITH_START_TIME: Final = 9
 FIRST_WITH_FENCED: Final = 2

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from rollcall.catalog import release_line
 from rollcall.errors import ConfigError
-from rollcall.protocol.dialects import RELEASED, dialect
-from rollcall.protocol.framing import DEFAULT_MAX_FRAME_BYTES
+from rollcall.protocol import DEFAULT_MAX_FRAME_BYTES, RELEASED, dialect
 from rollcall.protocol.sasl import MECHANISMS
 
 

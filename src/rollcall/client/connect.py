@@ -27,7 +27,7 @@ from rollcall.client.errors import (
     UnreachableError,
 )
 from rollcall.client.transport import ClientTransport, tls_failure
-from rollcall.protocol.conversation import ClientConversation
+from rollcall.protocol import ClientConversation
 
 NEXT_ADDRESS_SECONDS: Final = 0.25
 MAX_OPEN_FILES: Final = 65536

@@ -31,12 +31,18 @@ from rollcall.client.versions import (
     BrokerVersions,
     choose_version,
 )
-from rollcall.protocol.codec import Codec
-from rollcall.protocol.conversation import ClientConversation, Decoder, Response
-from rollcall.protocol.dialects import RELEASED, Dialect, dialect
-from rollcall.protocol.framing import FrameReader
-from rollcall.protocol.messages import Message
-from rollcall.protocol.versions import VersionRange
+from rollcall.protocol import (
+    RELEASED,
+    ClientConversation,
+    Codec,
+    Decoder,
+    Dialect,
+    FrameReader,
+    Message,
+    Response,
+    VersionRange,
+    dialect,
+)
 
 
 @dataclass(frozen=True, eq=False)

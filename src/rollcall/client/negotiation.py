@@ -14,10 +14,7 @@ from rollcall.catalog import Range
 from rollcall.client.errors import BrokerError, UnsupportedError
 from rollcall.client.transport import ClientTransport
 from rollcall.client.versions import API_VERSIONS, BrokerVersions
-from rollcall.protocol.conversation import Response
-from rollcall.protocol.dialects import DIALECT_NAMES, RELEASED
-from rollcall.protocol.error_codes import Errors, error_code
-from rollcall.protocol.messages import Message
+from rollcall.protocol import DIALECT_NAMES, RELEASED, Errors, Message, Response, error_code
 
 SOFTWARE_NAME = "rollcall"
 FIRST_WITH_DIALECT = 3

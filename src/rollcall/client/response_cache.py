@@ -6,8 +6,7 @@ time, with the cache 0.5 s; the whole roll call must take less than 3 s (`bench/
 
 from typing import Final
 
-from rollcall.protocol.codec import Codec
-from rollcall.protocol.messages import Message
+from rollcall.protocol import Codec, Message
 
 MAX_RESPONSES: Final = 8
 CACHED: Final = frozenset({"MetadataResponse", "DescribeClusterResponse"})

@@ -19,10 +19,7 @@ from rollcall.client.errors import (
     UnreachableError,
     UnsupportedError,
 )
-from rollcall.protocol.conversation import ClientConversation, Response
-from rollcall.protocol.errors import RemoteProtocolError
-from rollcall.protocol.framing import frame
-from rollcall.protocol.messages import Message
+from rollcall.protocol import ClientConversation, Message, RemoteProtocolError, Response, frame
 
 CLOSE_SECONDS = 1.0
 TLS_ALERT = b"\x15\x03"

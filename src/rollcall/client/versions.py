@@ -14,8 +14,7 @@ from typing import Final
 
 from rollcall.catalog import Provenance, Range
 from rollcall.client.errors import UnsupportedError
-from rollcall.protocol.dialects import ApiSpec
-from rollcall.protocol.versions import VersionRange
+from rollcall.protocol import ApiSpec, VersionRange
 
 METADATA: Final = 3
 SASL_HANDSHAKE: Final = 17

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from rollcall.broker.authorizer import ALLOW_ALL, Authorizer
 from rollcall.broker.handlers import CLIENT_HANDLERS, HandlerRequest, NodeContext
 from rollcall.broker.metadata_cache import ClusterView, Endpoint, LiveBroker, MetadataCache
-from rollcall.protocol.dialects import dialect
-from rollcall.protocol.messages import Message
+from rollcall.protocol import Message, dialect
 
 START_TIMES = {1: 1_700_000_000_001, 2: 1_700_000_000_002, 3: 1_700_000_000_003}
 PORTS = {"PLAINTEXT": 19092, "KIP": 19192}

@@ -7,9 +7,7 @@ import pytest
 from rollcall.broker.handlers import broker_heartbeat, broker_registration
 from rollcall.broker.metadata_cache import Endpoint, LiveBroker
 from rollcall.broker.registrations import Registrations
-from rollcall.protocol.dialects import KIP, dialect
-from rollcall.protocol.error_codes import Errors
-from rollcall.protocol.messages import Message
+from rollcall.protocol import KIP, Errors, Message, dialect
 
 BROKER = LiveBroker(2, (Endpoint("KIP", "::1", 9, 0), Endpoint("TLS", "b", 8, 1)), "rack", 1234)
 

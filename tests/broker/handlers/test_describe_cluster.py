@@ -1,8 +1,7 @@
 import pytest
 
 from rollcall.broker.authorizer import NOT_REQUESTED, Authorizer, Operation
-from rollcall.protocol.dialects import DIALECT_NAMES, KIP, RELEASED, dialect
-from rollcall.protocol.error_codes import Errors
+from rollcall.protocol import DIALECT_NAMES, KIP, RELEASED, Errors, dialect
 from tests.broker.handlers.calling import call_handler, node
 
 DESCRIBE_CLUSTER = 60

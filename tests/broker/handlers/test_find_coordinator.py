@@ -1,7 +1,6 @@
 import pytest
 
-from rollcall.protocol.dialects import DIALECT_NAMES, RELEASED, dialect
-from rollcall.protocol.error_codes import Errors
+from rollcall.protocol import DIALECT_NAMES, RELEASED, Errors, dialect
 from tests.broker.handlers.calling import call_handler
 
 FIND_COORDINATOR = 10

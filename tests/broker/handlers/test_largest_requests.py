@@ -10,7 +10,7 @@ import pytest
 from rollcall.broker.broker_lifecycle import HEARTBEAT_SECONDS
 from rollcall.broker.handlers import CLIENT_HANDLERS, HandlerRequest
 from rollcall.broker.registrations import SESSION_SECONDS
-from rollcall.protocol.dialects import RELEASED, dialect
+from rollcall.protocol import RELEASED, dialect
 from rollcall.server import ConnectionLimits
 from tests.broker.handlers.calling import node
 

@@ -3,9 +3,7 @@ from uuid import UUID
 import pytest
 
 from rollcall.broker.authorizer import NOT_REQUESTED, Authorizer, Operation
-from rollcall.protocol.dialects import DIALECT_NAMES, KIP, RELEASED, dialect
-from rollcall.protocol.error_codes import Errors
-from rollcall.protocol.messages import Message
+from rollcall.protocol import DIALECT_NAMES, KIP, RELEASED, Errors, Message, dialect
 from tests.broker.handlers.calling import START_TIMES, call_handler
 
 METADATA = 3

@@ -3,8 +3,7 @@ from uuid import UUID
 import pytest
 
 from rollcall.broker.handlers import CLIENT_HANDLERS, HandlerRequest
-from rollcall.protocol.dialects import DIALECT_NAMES, RELEASED, dialect
-from rollcall.protocol.error_codes import Errors
+from rollcall.protocol import DIALECT_NAMES, RELEASED, Errors, dialect
 from tests.broker.handlers.calling import call_handler, node
 
 PRODUCE = 0

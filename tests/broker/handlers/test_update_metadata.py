@@ -3,8 +3,7 @@ import pytest
 from rollcall.broker.handlers import HandlerRequest, NodeContext
 from rollcall.broker.handlers import update_metadata as update
 from rollcall.broker.metadata_cache import ClusterView, Endpoint, LiveBroker
-from rollcall.protocol.dialects import KIP, dialect
-from rollcall.protocol.error_codes import Errors, error_code
+from rollcall.protocol import KIP, Errors, dialect, error_code
 from tests.broker.handlers.calling import START_TIMES, node, three_brokers
 
 VERSIONS = dialect(KIP).apis[update.KEY].versions

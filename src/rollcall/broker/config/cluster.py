@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from rollcall import __version__
 from rollcall.broker.authorizer import ALLOW_ALL, Authorizer
 from rollcall.errors import ConfigError
-from rollcall.protocol.dialects import DIALECT_NAMES, KIP, RELEASED
+from rollcall.protocol import DIALECT_NAMES, KIP, RELEASED
 from rollcall.protocol.sasl import MECHANISMS
 from rollcall.server import (
     CONNECTIONS_GAUGE,

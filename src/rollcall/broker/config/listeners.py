@@ -7,7 +7,7 @@ from pathlib import Path
 from rollcall.broker.config.cluster import DEFAULT_LISTENERS, ListenerSettings
 from rollcall.broker.config.section import ConfigSection
 from rollcall.errors import ConfigError
-from rollcall.protocol.dialects import RELEASED
+from rollcall.protocol import RELEASED
 from rollcall.protocol.sasl import MECHANISMS
 from rollcall.server import ClientAuth, OnUnsupported, SecurityProtocol, TlsConfig
 

@@ -22,7 +22,7 @@ from rollcall.broker.handlers import (
     update_metadata,
 )
 from rollcall.broker.handlers.request import HandlerRequest, NodeContext
-from rollcall.protocol.messages import Message
+from rollcall.protocol import Message
 from rollcall.server import Handler, RequestContext
 
 ApiHandler = Callable[[HandlerRequest, NodeContext], Message | None]

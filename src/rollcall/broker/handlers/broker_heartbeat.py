@@ -1,9 +1,7 @@
 """BrokerHeartbeat (63): keeps the session of a registered node, or ends it."""
 
 from rollcall.broker.registrations import Registrations
-from rollcall.protocol.dialects import KIP, dialect
-from rollcall.protocol.error_codes import Errors
-from rollcall.protocol.messages import Message
+from rollcall.protocol import KIP, Errors, Message, dialect
 
 KEY = 63
 

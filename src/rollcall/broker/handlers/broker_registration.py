@@ -7,8 +7,7 @@ from uuid import UUID
 
 from rollcall.broker.metadata_cache import Endpoint, LiveBroker
 from rollcall.broker.registrations import Registrations
-from rollcall.protocol.dialects import KIP, dialect
-from rollcall.protocol.messages import Message
+from rollcall.protocol import KIP, Message, dialect
 
 KEY = 62
 

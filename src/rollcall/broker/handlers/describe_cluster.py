@@ -2,9 +2,7 @@
 
 from rollcall.broker.authorizer import NOT_REQUESTED
 from rollcall.broker.handlers.request import HandlerRequest, NodeContext
-from rollcall.protocol.dialects import RELEASED, dialect
-from rollcall.protocol.error_codes import Errors
-from rollcall.protocol.messages import Message
+from rollcall.protocol import RELEASED, Errors, Message, dialect
 
 KEY = 60
 BROKERS = 1

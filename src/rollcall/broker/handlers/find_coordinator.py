@@ -5,9 +5,7 @@ connection would look like a fault.
 """
 
 from rollcall.broker.handlers.request import HandlerRequest, NodeContext
-from rollcall.protocol.dialects import RELEASED, dialect
-from rollcall.protocol.error_codes import Errors
-from rollcall.protocol.messages import Message
+from rollcall.protocol import RELEASED, Errors, Message, dialect
 
 KEY = 10
 FIRST_WITH_MANY_KEYS = 4

@@ -5,9 +5,7 @@ from uuid import UUID
 
 from rollcall.broker.authorizer import NOT_REQUESTED
 from rollcall.broker.handlers.request import HandlerRequest, NodeContext
-from rollcall.protocol.dialects import RELEASED, dialect
-from rollcall.protocol.error_codes import Errors
-from rollcall.protocol.messages import Message
+from rollcall.protocol import RELEASED, Errors, Message, dialect
 
 KEY = 3
 FIRST_WITH_TOPIC_IDS = 12

@@ -5,9 +5,7 @@ a broker that does not list this API.
 """
 
 from rollcall.broker.handlers.request import HandlerRequest, NodeContext
-from rollcall.protocol.dialects import RELEASED, dialect
-from rollcall.protocol.error_codes import Errors
-from rollcall.protocol.messages import Message
+from rollcall.protocol import RELEASED, Errors, Message, dialect
 
 KEY = 0
 FIRST_WITH_TOPIC_IDS = 13

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from rollcall.broker.authorizer import ALLOW_ALL, Authorizer
 from rollcall.broker.metadata_cache import NO_EPOCH, MetadataCache
-from rollcall.protocol.messages import Message
-from rollcall.server.registry import ANONYMOUS
+from rollcall.protocol import Message
+from rollcall.server import ANONYMOUS
 
 
 @dataclass(frozen=True, slots=True)

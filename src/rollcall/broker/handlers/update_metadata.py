@@ -12,9 +12,7 @@ from rollcall.broker.metadata_cache import (
     LiveBroker,
     security_protocol_name,
 )
-from rollcall.protocol.dialects import KIP, dialect
-from rollcall.protocol.error_codes import Errors
-from rollcall.protocol.messages import Message
+from rollcall.protocol import KIP, Errors, Message, dialect
 
 KEY = 6
 FIRST_WITH_RACKS = 2
