@@ -273,7 +273,7 @@ async def test_principal_that_the_listener_does_not_admit_is_disconnected() -> N
         assert metric(server, "rollcall_refused_total", **labels) == 1
 
 
-async def test_100_concurrent_authentications_succeed() -> None:
+async def test_concurrent_authentications_of_100_clients_succeed() -> None:
     async with served(None, sasl_listener()) as server:
 
         async def authenticate() -> int:
