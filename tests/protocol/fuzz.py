@@ -1,6 +1,6 @@
-"""The fuzz target: valid bytes, damaged in the ways that bytes get damaged, into every reader.
+"""Fuzzer: feeds mutated messages and frames to every reader.
 
-`make test` runs a bounded part of it. Without an end, until something is found:
+`make test` runs a bounded part of it. To run until a failure is found:
 
     .venv/bin/python -m tests.protocol.fuzz
     .venv/bin/python -m tests.protocol.fuzz --minutes 30 --seed 7
@@ -34,7 +34,7 @@ INTERESTING = [
 
 @dataclass(frozen=True)
 class Target:
-    """Something that reads bytes, and bytes that it can read."""
+    """A function that reads bytes, and valid input for it."""
 
     name: str
     read: Callable[[bytes], object]
@@ -46,10 +46,10 @@ def targets() -> list[Target]:
 
 
 def _codec_targets() -> Iterator[Target]:
-    for speech, name, version in every_case():
-        codec = dialect(speech).codec(name, version)
-        maker = Maker(Chance.seeded((speech, name, version)), dialect(speech), version)
-        messages = (full_message(dialect(speech), name, version), maker.message(name))
+    for dialect_name, name, version in every_case():
+        codec = dialect(dialect_name).codec(name, version)
+        maker = Maker(Chance.seeded((dialect_name, name, version)), dialect(dialect_name), version)
+        messages = (full_message(dialect(dialect_name), name, version), maker.message(name))
 
         def read(data: bytes, codec: Codec = codec) -> None:
             message = codec.decode(data)
@@ -59,20 +59,20 @@ def _codec_targets() -> Iterator[Target]:
 
 
 def _server_targets() -> Iterator[Target]:
-    """Frames, several in a row, into the broker's side of a connection."""
-    for speech in map(dialect, DIALECT_NAMES):
-        for api in speech.apis.values():
+    """Frames for the broker's side of a connection."""
+    for dialect_name in map(dialect, DIALECT_NAMES):
+        for api in dialect_name.apis.values():
             version = api.versions.highest
-            body = full_message(speech, api.request.name, version)
-            parts = write_request(speech, api, version, 7, "me", body)
+            body = full_message(dialect_name, api.request.name, version)
+            parts = write_request(dialect_name, api, version, 7, "me", body)
 
-            def read(data: bytes, speech: Dialect = speech) -> None:
-                for request in ServerConversation(speech).receive(data):
-                    api = speech.apis.get(request.api_key)
+            def read(data: bytes, dialect_name: Dialect = dialect_name) -> None:
+                for request in ServerConversation(dialect_name).receive(data):
+                    api = dialect_name.apis.get(request.api_key)
                     if api is not None and request.api_version in api.request.versions:
-                        request.body(speech)
+                        request.body(dialect_name)
 
-            yield Target(f"{api.name} on a {speech.name} listener", read, (frame(parts) * 2,))
+            yield Target(f"{api.name} on a {dialect_name.name} listener", read, (frame(parts) * 2,))
 
 
 def mutate(chance: random.Random, data: bytes, other: bytes) -> bytes:
@@ -101,19 +101,19 @@ def mutate(chance: random.Random, data: bytes, other: bytes) -> bytes:
 
 
 @dataclass(frozen=True)
-class Find:
+class FuzzFailure:
     target: str
     data: bytes
     error: BaseException
 
 
-def run(frames: Iterator[int], seed: int = 0) -> Iterator[Find | None]:
-    """For every frame None, or what it broke: anything but a message or a RemoteProtocolError."""
+def run(frames: Iterator[int], seed: int = 0) -> Iterator[FuzzFailure | None]:
+    """Yield a failure or None per frame; only RemoteProtocolError is expected."""
     chance = random.Random(seed)
-    every = targets()
-    seeds = [wire for target in every for wire in target.seeds]
+    all_targets = targets()
+    seeds = [wire for target in all_targets for wire in target.seeds]
     for number in frames:
-        target = every[number % len(every)]
+        target = all_targets[number % len(all_targets)]
         data = chance.choice(target.seeds)
         for _ in range(chance.randrange(1, 4)):
             data = mutate(chance, data, chance.choice(seeds))
@@ -121,24 +121,28 @@ def run(frames: Iterator[int], seed: int = 0) -> Iterator[Find | None]:
             target.read(data)
         except RemoteProtocolError:
             yield None
-        except Exception as error:  # noqa: BLE001  whatever it is, it is a find
-            yield Find(target.name, data, error)
+        except Exception as error:  # noqa: BLE001  any other exception is a failure
+            yield FuzzFailure(target.name, data, error)
         else:
             yield None
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Feed damaged bytes to every reader.")
-    parser.add_argument("--minutes", type=float, help="end after so long (default: never)")
-    parser.add_argument("--seed", type=int, default=random.randrange(2**32))
+    parser = argparse.ArgumentParser(description="Feed mutated bytes to every reader.")
+    parser.add_argument(
+        "--minutes", type=float, help="stop after this many minutes (default: never)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=random.randrange(2**32), help="random seed (default: random)"
+    )
     options = parser.parse_args()
     end = time.monotonic() + options.minutes * 60 if options.minutes else float("inf")
-    for done, find in enumerate(run(count(), options.seed), start=1):
-        if find is not None:
-            sys.stdout.write(f"{find.target}: {find.error!r}\n{find.data.hex()}\n")
+    for done, failure in enumerate(run(count(), options.seed), start=1):
+        if failure is not None:
+            sys.stdout.write(f"{failure.target}: {failure.error!r}\n{failure.data.hex()}\n")
             return 1
         if done % 100_000 == 0:
-            sys.stdout.write(f"{done:,} frames, seed {options.seed}: nothing found\n")
+            sys.stdout.write(f"{done:,} frames, seed {options.seed}: no failure\n")
         if time.monotonic() > end:
             break
     return 0

@@ -1,7 +1,7 @@
-"""Two codecs that others wrote, kio and kafka-python, behind one small interface.
+"""The codecs of kio and kafka-python behind one interface, to compare with ours.
 
-Our messages are turned into their objects, and back, by the names of fields and the types they
-declare: nothing here knows a message by name but for the few fields that they call differently.
+Messages are converted to their objects and back by field names and declared types, with a few
+exceptions for fields that have other names there.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ from rollcall.protocol.schema import FieldSpec, MessageSpec, StructSpec, snake_c
 from tests.protocol.strategies import Choices
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # it reads its schemas as one did once
+    warnings.simplefilter("ignore", DeprecationWarning)  # from kafka-python
     import kafka.protocol.admin
     import kafka.protocol.consumer
     import kafka.protocol.metadata
@@ -32,10 +32,10 @@ with warnings.catch_warnings():
 
 RELEASED = dialect("released")
 OURS = {"dialect", "start_time_ms", "broker_software_name", "broker_software_version"}
-"""Tagged fields that no peer knows."""
+"""Tagged fields that only rollcall has."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ZERO = UUID(int=0)
-NOT_ASKED = -(2**31)
+NOT_REQUESTED = -(2**31)
 
 
 class Peer(Protocol):
@@ -46,7 +46,7 @@ class Peer(Protocol):
 
 
 def pairs(peer: Peer) -> Iterator[tuple[str, int]]:
-    """The messages and versions that both know."""
+    """The messages and versions that both have."""
     for spec in RELEASED.messages.values():
         for version in spec.versions:
             if peer.knows(spec, version):
@@ -59,7 +59,7 @@ def fields_of(spec: StructSpec, version: int) -> list[FieldSpec]:
 
 
 class Kio:
-    """Times are timedeltas and datetimes there, error codes an enum, a zero uuid is None."""
+    """kio: times are timedeltas and datetimes, error codes an enum, a zero UUID is None."""
 
     def knows(self, spec: MessageSpec, version: int) -> bool:
         try:
@@ -69,7 +69,7 @@ class Kio:
         return True
 
     def narrow(self, field: FieldSpec, choices: Choices) -> object:
-        """What it cannot hold: error codes it has no name for, times beyond the year 9999."""
+        """Avoid error codes that kio does not have, and times after the year 9999."""
         if field.attribute in OURS:
             return field.default
         if field.name == "ErrorCode":
@@ -167,13 +167,13 @@ class Kio:
 
 
 class KafkaPython:
-    """One class for all versions, as ours; `RENAMED` are sets of bits, a zero uuid is None."""
+    """kafka-python: one class for all versions; `RENAMED` are sets of bits, a zero UUID is None."""
 
     RENAMED = {  # noqa: RUF012
         "cluster_authorized_operations": "authorized_operations",
         "topic_authorized_operations": "authorized_operations",
     }
-    ROOMS = (
+    MODULES = (
         kafka.protocol.admin,
         kafka.protocol.consumer,
         kafka.protocol.metadata,
@@ -183,9 +183,9 @@ class KafkaPython:
 
     def knows(self, spec: MessageSpec, version: int) -> bool:
         if spec.kind == "header":
-            # It has header 1 and 2 of a request, 0 and 1 of a response, as "flexible or not".
+            # Header versions are "flexible or not": 1 and 2 of requests, 0 and 1 of responses.
             return spec.name == "ResponseHeader" or version > 0
-        return any(hasattr(room, spec.name) for room in self.ROOMS)
+        return any(hasattr(module, spec.name) for module in self.MODULES)
 
     def narrow(self, field: FieldSpec, choices: Choices) -> object:
         return field.default if field.attribute in OURS else NotImplemented
@@ -201,7 +201,7 @@ class KafkaPython:
         if spec.kind == "header":
             theirs = cls.decode(io.BytesIO(data), flexible=version in spec.flexible)
         elif spec.name == "ApiVersionsResponse":
-            # It takes any error for an answer in version 0; Kafka means UNSUPPORTED_VERSION alone.
+            # It reads any error as version 0, Kafka only UNSUPPORTED_VERSION.
             theirs = super(cls, cls).decode(data, version=version)
         else:
             theirs = cls.decode(data, version=version)
@@ -210,14 +210,16 @@ class KafkaPython:
     def _class(self, spec: MessageSpec) -> Any:
         if spec.kind == "header":
             return RequestHeader if spec.name == "RequestHeader" else ResponseHeader
-        return next(getattr(room, spec.name) for room in self.ROOMS if hasattr(room, spec.name))
+        return next(
+            getattr(module, spec.name) for module in self.MODULES if hasattr(module, spec.name)
+        )
 
     def _theirs(self, spec: StructSpec, cls: Any, message: Message, version: int) -> Any:
         values = {}
         for field in fields_of(spec, version):
             value = getattr(message, field.attribute)
             if version in field.tagged and value == message.defaults[field.attribute]:
-                continue  # it writes whatever tag it is given
+                continue  # it also writes tags with default values
             name = self._name(field, cls)
             if field.struct is not None:
                 inner = cls.fields[name].data_class
@@ -225,7 +227,7 @@ class KafkaPython:
                     value, lambda v, f=field, c=inner: self._theirs(f.struct, c, v, version)
                 )
             elif name == "authorized_operations":
-                value = None if value == NOT_ASKED else {b for b in range(32) if value >> b & 1}
+                value = None if value == NOT_REQUESTED else {b for b in range(32) if value >> b & 1}
             values[name] = list(value) if isinstance(value, tuple) else value
         return cls(version=version if isinstance(spec, MessageSpec) else None, **values)
 

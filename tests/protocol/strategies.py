@@ -1,7 +1,7 @@
-"""Values for messages, made from their schemas: one walk over a schema, two ways to choose.
+"""Random messages from schemas, by a seeded generator or by Hypothesis.
 
-`Chance` chooses by a seeded random generator, `Drawn` by Hypothesis, which can shrink its finds.
-A long array repeats two elements and a long string two characters: what matters is the length.
+`Chance` uses a seeded random generator, `Drawn` uses Hypothesis, which can shrink failures. Long
+arrays repeat two elements and long strings two characters, because only the length matters.
 """
 
 import random
@@ -20,9 +20,9 @@ T = TypeVar("T")
 
 SMALL = (0, 1, 2)
 EDGES = (126, 127, 128, 300)
-"""Around 127 a compact length grows to two bytes; the tables of the compiler end there, too."""
+"""Around 127, where a compact length needs a second byte."""
 HUGE = (16382, 16383, 16384)
-"""Around 16383 it grows to three."""
+"""Around 16383, where a compact length needs a third byte."""
 
 RANGES = {
     "int8": (-(2**7), 2**7 - 1),
@@ -71,28 +71,28 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Maker:
-    """Makes messages that one version of one dialect can carry."""
+    """Makes random messages of one version and dialect."""
 
     choices: Choices
     dialect: Dialect
     version: int
     lengths: Sequence[int] = SMALL
     unknown_tags: bool = True
-    room: int = 20_000
-    """How many elements there may be in all, and how long a string."""
+    budget: int = 20_000
+    """Maximum number of elements in total, and maximum length of a string."""
     special: Callable[[FieldSpec, Choices], object] | None = None
-    """Values for fields that another codec is narrower about; NotImplemented for all others."""
+    """Values of fields that another codec restricts; NotImplemented for all others."""
 
     def message(self, name: str) -> Message:
         spec, cls = self.dialect.spec(name), self.dialect.message_class(name)
         flexible = self.version in spec.flexible
-        return self._struct(spec, cls, cls, flexible, self.room)
+        return self._struct(spec, cls, cls, flexible, self.budget)
 
     def _struct(
-        self, spec: StructSpec, cls: type[Message], root: type[Message], flexible: bool, room: int
+        self, spec: StructSpec, cls: type[Message], root: type[Message], flexible: bool, budget: int
     ) -> Message:
         fields = [*spec.plain_fields(self.version), *spec.tagged_fields(self.version)]
-        values = {f.attribute: self._field(f, root, flexible, room) for f in fields}
+        values = {f.attribute: self._field(f, root, flexible, budget) for f in fields}
         if flexible and self.unknown_tags:
             values["unknown_tags"] = self._unknown_tags(spec)
         return cls(**values)
@@ -103,28 +103,28 @@ class Maker:
         tags = sorted({self.choices.pick(candidates) for _ in range(self.choices.pick(SMALL))})
         return tuple((tag, self._bytes(self.choices.pick((0, 1, 130)))) for tag in tags)
 
-    def _field(self, field: FieldSpec, root: type[Message], flexible: bool, room: int) -> Any:
+    def _field(self, field: FieldSpec, root: type[Message], flexible: bool, budget: int) -> Any:
         special = self.special(field, self.choices) if self.special else NotImplemented
         if special is not NotImplemented:
             return special
         if self.version in field.nullable and self.choices.pick((False, False, True)):
             return None
         if field.is_array:
-            return self._array(field, root, flexible, room)
-        return self._one(field, root, flexible, room)
+            return self._array(field, root, flexible, budget)
+        return self._value(field, root, flexible, budget)
 
-    def _array(self, field: FieldSpec, root: type[Message], flexible: bool, room: int) -> Any:
-        length = self._length(room)
-        element_room = room // max(1, length)
-        some = [self._one(field, root, flexible, element_room) for _ in range(min(2, length))]
-        return tuple(some[i % 2] for i in range(length))
+    def _array(self, field: FieldSpec, root: type[Message], flexible: bool, budget: int) -> Any:
+        length = self._length(budget)
+        element_budget = budget // max(1, length)
+        values = [self._value(field, root, flexible, element_budget) for _ in range(min(2, length))]
+        return tuple(values[i % 2] for i in range(length))
 
-    def _one(self, field: FieldSpec, root: type[Message], flexible: bool, room: int) -> Any:
+    def _value(self, field: FieldSpec, root: type[Message], flexible: bool, budget: int) -> Any:
         if field.struct is not None:
-            return self._struct(field.struct, getattr(root, field.element), root, flexible, room)
-        return self.primitive(field.element, room)
+            return self._struct(field.struct, getattr(root, field.element), root, flexible, budget)
+        return self.primitive(field.element, budget)
 
-    def primitive(self, type_: str, room: int) -> Any:
+    def primitive(self, type_: str, budget: int) -> Any:
         if type_ in RANGES:
             return self.choices.integer(*RANGES[type_])
         if type_ == "bool":
@@ -134,11 +134,11 @@ class Maker:
         if type_ == "uuid":
             return UUID(int=self.choices.integer(0, 2**128 - 1))
         if type_ == "string":
-            return self._text(self._length(room))
-        return self._bytes(self._length(room))
+            return self._text(self._length(budget))
+        return self._bytes(self._length(budget))
 
-    def _length(self, room: int) -> int:
-        return self.choices.pick([n for n in self.lengths if n <= room] or [0])
+    def _length(self, budget: int) -> int:
+        return self.choices.pick([n for n in self.lengths if n <= budget] or [0])
 
     def _text(self, length: int) -> str:
         if not length:
@@ -155,16 +155,16 @@ class Maker:
 
 @st.composite
 def messages(
-    draw: Any, speech: Dialect, name: str, version: int, lengths: Sequence[int] = SMALL
+    draw: Any, dialect_: Dialect, name: str, version: int, lengths: Sequence[int] = SMALL
 ) -> Message:
-    return Maker(Drawn(draw), speech, version, lengths).message(name)
+    return Maker(Drawn(draw), dialect_, version, lengths).message(name)
 
 
 Case = tuple[str, str, int]
 
 
 def every_case(names: Sequence[str] = DIALECT_NAMES) -> Iterator[Case]:
-    """Every (dialect, message, version) there is."""
+    """Every (dialect, message, version)."""
     for name in names:
         for spec in dialect(name).messages.values():
             for version in spec.versions:
@@ -175,12 +175,12 @@ def case_id(case: object) -> str | None:
     return "-".join(map(str, case)) if isinstance(case, tuple) else None
 
 
-def full_message(speech: Dialect, name: str, version: int, seed: object = 0) -> Message:
-    """A small message with something in every field: no nulls, no empty arrays, tags everywhere."""
-    return _Full(Chance.seeded((name, version, seed)), speech, version, (1, 2)).message(name)
+def full_message(dialect_: Dialect, name: str, version: int, seed: object = 0) -> Message:
+    """A small message with a value in every field: no nulls, no empty arrays, all tags."""
+    return _Full(Chance.seeded((name, version, seed)), dialect_, version, (1, 2)).message(name)
 
 
 class _Full(Maker):
-    def _field(self, field: FieldSpec, root: type[Message], flexible: bool, room: int) -> Any:
-        one = self._array if field.is_array else self._one
-        return one(field, root, flexible, room)
+    def _field(self, field: FieldSpec, root: type[Message], flexible: bool, budget: int) -> Any:
+        one = self._array if field.is_array else self._value
+        return one(field, root, flexible, budget)

@@ -1,4 +1,4 @@
-"""Every message in every version and dialect: there and back, and errors for bad bytes."""
+"""Every message in every version and dialect: round trips, malformed bytes, bad values."""
 
 import re
 import tracemalloc
@@ -46,12 +46,12 @@ PLACE = re.compile(
 
 
 def codec_of(case: Case) -> Codec:
-    speech, name, version = case
-    return dialect(speech).codec(name, version)
+    dialect_name, name, version = case
+    return dialect(dialect_name).codec(name, version)
 
 
-def refusal(codec: Codec, data: bytes) -> tuple[str, int, str]:
-    """The path, the offset and the text of the error for bytes that cannot be read."""
+def read_error(codec: Codec, data: bytes) -> tuple[str, int, str]:
+    """Path, offset and text of the error for malformed bytes."""
     with pytest.raises(RemoteProtocolError) as caught:
         codec.decode(data)
     text = str(caught.value)
@@ -65,13 +65,13 @@ def refusal(codec: Codec, data: bytes) -> tuple[str, int, str]:
     return place[4], int(place[5]), text
 
 
-# -- there and back
+# Round trips
 
 
 @pytest.mark.parametrize("case", CASES, ids=case_id)
 @settings(max_examples=12)
 @given(data=st.data())
-def test_what_is_written_is_read_again(case: Case, data: st.DataObject) -> None:
+def test_a_random_message_survives_a_round_trip(case: Case, data: st.DataObject) -> None:
     codec = codec_of(case)
     message = data.draw(messages(dialect(case[0]), case[1], case[2]))
     wire = codec.encode(message)
@@ -80,18 +80,18 @@ def test_what_is_written_is_read_again(case: Case, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=case_id)
-def test_lengths_around_the_edges_survive(case: Case) -> None:
+def test_lengths_around_varint_limits_survive_a_round_trip(case: Case) -> None:
     codec = codec_of(case)
     for seed in range(3):
         chance, lengths = Chance.seeded((case, seed)), (*SMALL, *EDGES)
-        maker = Maker(chance, dialect(case[0]), case[2], lengths, room=1_000)
+        maker = Maker(chance, dialect(case[0]), case[2], lengths, budget=1_000)
         message = maker.message(case[1])
         assert codec.decode(codec.encode(message)) == message
 
 
 @pytest.mark.parametrize("length", [*EDGES, *HUGE])
 @pytest.mark.parametrize("version", [0, 8, 9, 12])
-def test_every_kind_of_length_survives(version: int, length: int) -> None:
+def test_long_arrays_and_strings_survive_a_round_trip(version: int, length: int) -> None:
     codec = RELEASED.codec("MetadataResponse", version)
     cls = codec.message_class
     partition = cls.MetadataResponsePartition(
@@ -105,7 +105,7 @@ def test_every_kind_of_length_survives(version: int, length: int) -> None:
 
 @pytest.mark.parametrize("length", [*SMALL, *EDGES, *HUGE])
 @pytest.mark.parametrize("version", [4, 12])
-def test_records_are_a_view_of_what_was_read(version: int, length: int) -> None:
+def test_records_are_a_view_of_the_buffer(version: int, length: int) -> None:
     codec = RELEASED.codec("FetchResponse", version)
     cls = codec.message_class
     data = bytes(range(256)) * 65
@@ -117,7 +117,7 @@ def test_records_are_a_view_of_what_was_read(version: int, length: int) -> None:
     assert records == data[:length]
 
 
-def test_a_message_can_begin_in_the_middle_of_the_bytes() -> None:
+def test_a_message_can_begin_at_an_offset() -> None:
     codec = RELEASED.codec("SaslHandshakeRequest", 1)
     wire = codec.encode(codec.message_class(mechanism="PLAIN"))
     message, end = codec.read(b"before" + wire + b"behind", 6)
@@ -125,33 +125,33 @@ def test_a_message_can_begin_in_the_middle_of_the_bytes() -> None:
     assert end == 6 + len(wire)
 
 
-def test_text_that_is_not_utf_8_becomes_replacement_characters() -> None:
+def test_invalid_utf_8_becomes_replacement_characters() -> None:
     codec = RELEASED.codec("SaslHandshakeRequest", 0)
     assert codec.decode(b"\0\x02\xff\xfe").mechanism == "��"
 
 
-# -- bad bytes
+# Malformed bytes
 
 
 @pytest.mark.parametrize("case", CASES, ids=case_id)
-def test_every_cut_is_an_error_that_names_the_place(case: Case) -> None:
+def test_every_truncated_message_is_an_error_with_field_and_offset(case: Case) -> None:
     codec = codec_of(case)
     wire = codec.encode(full_message(dialect(case[0]), case[1], case[2]))
     for cut in range(len(wire)):
-        refusal(codec, wire[:cut])
+        read_error(codec, wire[:cut])
 
 
 @pytest.mark.parametrize("case", CASES, ids=case_id)
-def test_every_cut_of_a_message_with_nulls_and_empty_arrays_is_an_error(case: Case) -> None:
+def test_every_truncated_message_with_nulls_and_empty_arrays_is_an_error(case: Case) -> None:
     codec = codec_of(case)
     maker = Maker(Chance.seeded(case), dialect(case[0]), case[2])
     wire = codec.encode(maker.message(case[1]))
     for cut in range(len(wire)):
-        refusal(codec, wire[:cut])
+        read_error(codec, wire[:cut])
 
 
 @pytest.mark.parametrize("case", CASES, ids=case_id)
-def test_bytes_behind_the_message_are_an_error(case: Case) -> None:
+def test_bytes_after_the_message_are_an_error(case: Case) -> None:
     codec = codec_of(case)
     wire = codec.encode(full_message(dialect(case[0]), case[1], case[2]))
     with pytest.raises(
@@ -164,9 +164,9 @@ def test_bytes_behind_the_message_are_an_error(case: Case) -> None:
 @pytest.mark.parametrize(
     ("data", "path", "offset"),
     [
-        # two topics, for which 5 bytes are not enough
+        # two topics, but only 5 bytes are left
         ("00000000 00000002 0000000000", "topics", 8),
-        # topics: one; its error; its name of 9 bytes, of which 5 are there
+        # topics: one; its error; its name of 9 bytes, 5 are left
         ("00000000 00000001 0000 0009 6162636465", "topics[0].name", 12),
         # topics: one; its name; partitions: -1
         ("00000000 00000001 0000 0001 61 ffffffff", "topics[0].partitions", 17),
@@ -185,19 +185,19 @@ def test_bytes_behind_the_message_are_an_error(case: Case) -> None:
     ],
 )
 def test_the_error_names_the_field_and_the_offset(data: str, path: str, offset: int) -> None:
-    found, at, _ = refusal(RELEASED.codec("MetadataResponse", 0), bytes.fromhex(data))
+    found, at, _ = read_error(RELEASED.codec("MetadataResponse", 0), bytes.fromhex(data))
     assert (found, at) == (path, offset)
 
 
 @pytest.mark.parametrize("length", ["ffffffff 0f", "ffffffff ff0f", "8080808080 01", "80808080 10"])
-def test_varints_over_31_bits_or_five_bytes_are_refused(length: str) -> None:
+def test_varints_over_31_bits_or_five_bytes_are_rejected(length: str) -> None:
     codec = RELEASED.codec("ApiVersionsRequest", 3)
-    path, _, text = refusal(codec, bytes.fromhex(length) + b"a" * 64)
+    path, _, text = read_error(codec, bytes.fromhex(length) + b"a" * 64)
     assert path == "client_software_name"
     assert "varint" in text
 
 
-def test_a_varint_may_be_longer_than_it_must_be_as_in_kafka() -> None:
+def test_a_varint_can_have_surplus_bytes_as_in_kafka() -> None:
     codec = RELEASED.codec("ApiVersionsRequest", 3)
     assert codec.decode(bytes.fromhex("8280808000 61 01 00")).client_software_name == "a"
 
@@ -205,9 +205,7 @@ def test_a_varint_may_be_longer_than_it_must_be_as_in_kafka() -> None:
 @pytest.mark.parametrize(
     ("name", "version"), [("ApiVersionsRequest", 3), ("FindCoordinatorRequest", 4)]
 )
-def test_strings_are_as_long_as_kafka_allows_in_flexible_versions_too(
-    name: str, version: int
-) -> None:
+def test_compact_strings_are_limited_to_32767_bytes_as_in_kafka(name: str, version: int) -> None:
     codec = RELEASED.codec(name, version)
     many = name == "FindCoordinatorRequest"
     longest = "x" * 32767
@@ -218,7 +216,7 @@ def test_strings_are_as_long_as_kafka_allows_in_flexible_versions_too(
     assert codec.decode(wire) == message
     at = wire.index(write_uvarint(32768) + b"x")
     longer = wire[:at] + write_uvarint(32769) + b"x" + wire[at + 3 :]
-    path, _, text = refusal(codec, longer)
+    path, _, text = read_error(codec, longer)
     assert path == ("coordinator_keys[0]" if many else "client_software_name")
     assert "32768 bytes of text" in text
 
@@ -226,18 +224,18 @@ def test_strings_are_as_long_as_kafka_allows_in_flexible_versions_too(
 @pytest.mark.parametrize(
     "tags",
     [
-        pytest.param("01 05 04 616161", id="longer than what is left"),
+        pytest.param("01 05 04 616161", id="longer than the rest"),
         pytest.param("01 05 ffffffff07 61", id="announces two gigabytes"),
-        pytest.param("02 05 01 61", id="second one missing"),
-        pytest.param("ffffffff07", id="two thousand million of them"),
+        pytest.param("02 05 01 61", id="second tag missing"),
+        pytest.param("ffffffff07", id="two billion tags"),
         pytest.param("01 05 8080808080 01", id="size of six bytes"),
-        pytest.param("01", id="nothing behind the count"),
+        pytest.param("01", id="no tag after the count"),
         pytest.param("01 05", id="no size"),
-        pytest.param("02 05 01 61 05 01 62", id="twice the same"),
+        pytest.param("02 05 01 61 05 01 62", id="duplicate"),
     ],
 )
-def test_bad_tags_are_refused(tags: str) -> None:
-    refusal(RELEASED.codec("ApiVersionsRequest", 3), bytes.fromhex("02 61 02 62" + tags))
+def test_malformed_tags_are_rejected(tags: str) -> None:
+    read_error(RELEASED.codec("ApiVersionsRequest", 3), bytes.fromhex("02 61 02 62" + tags))
 
 
 @pytest.mark.parametrize(
@@ -246,19 +244,19 @@ def test_bad_tags_are_refused(tags: str) -> None:
         pytest.param("01 01 07 00000000000000", id="an int64 of 7 bytes"),
         pytest.param("01 01 09 000000000000000000", id="an int64 of 9 bytes"),
         pytest.param("01 03 00", id="a bool of no bytes"),
-        pytest.param("01 00 02 02 02", id="an array that goes on behind its tag"),
-        pytest.param("02 01 08 0000000000000001 01 08 0000000000000002", id="twice the same"),
+        pytest.param("01 00 02 02 02", id="an array that exceeds its tag"),
+        pytest.param("02 01 08 0000000000000001 01 08 0000000000000002", id="duplicate"),
     ],
 )
-def test_known_tags_that_do_not_fill_their_size_are_refused(tag: str) -> None:
+def test_known_tags_of_the_wrong_size_are_rejected(tag: str) -> None:
     wire = bytes.fromhex("0000 01 00000000" + tag)
-    path, _, _ = refusal(RELEASED.codec("ApiVersionsResponse", 3), wire)
+    path, _, _ = read_error(RELEASED.codec("ApiVersionsResponse", 3), wire)
     assert path == "the message" or path in RELEASED.message_class("ApiVersionsResponse").defaults
 
 
 @pytest.mark.parametrize("case", ENDS, ids=case_id)
-def test_an_announced_length_takes_no_memory(case: Case) -> None:
-    """Wherever four bytes could be a length, let them announce two thousand million."""
+def test_an_announced_length_allocates_no_memory(case: Case) -> None:
+    """Insert lengths of up to two billion all over the message."""
     codec = codec_of(case)
     wire = codec.encode(full_message(dialect(case[0]), case[1], case[2]))
     bombs = [b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff\x07", b"\x00\xff\xff\xff", b"\xff\xff\x7f"]
@@ -274,7 +272,7 @@ def test_an_announced_length_takes_no_memory(case: Case) -> None:
 
 
 def _nested_bomb(version: int, size: int) -> bytes:
-    """Metadata whose arrays, one inside the other, each announce as many elements as can fit."""
+    """Metadata with nested arrays that each announce as many elements as could fit."""
     flexible = version >= 9
     count = write_uvarint if flexible else (lambda n: n.to_bytes(4, "big"))
     head = b"\0\0\0\0" + count(1 if flexible else 0) + (b"\0" if flexible else b"\xff\xff")
@@ -284,7 +282,7 @@ def _nested_bomb(version: int, size: int) -> bytes:
 
 
 @pytest.mark.parametrize("version", [5, 9])
-def test_nested_arrays_that_announce_millions_stay_in_proportion(version: int) -> None:
+def test_memory_for_nested_announced_lengths_is_proportional_to_the_bytes(version: int) -> None:
     codec = RELEASED.codec("MetadataResponse", version)
     size = 200_000
     data = _nested_bomb(version, size)
@@ -300,18 +298,18 @@ def test_nested_arrays_that_announce_millions_stay_in_proportion(version: int) -
 
 @settings(max_examples=300)
 @given(data=st.binary(max_size=200), case=st.sampled_from(CASES))
-def test_random_bytes_are_read_or_refused(data: bytes, case: Case) -> None:
+def test_random_bytes_are_read_or_rejected(data: bytes, case: Case) -> None:
     codec = codec_of(case)
     with suppress(RemoteProtocolError):
         message = codec.decode(data)
         assert codec.decode(codec.encode(message)) == message
 
 
-# -- unknown tags
+# Unknown tags
 
 
 @pytest.mark.parametrize("case", FLEXIBLE, ids=case_id)
-def test_unknown_tags_survive_at_every_level(case: Case) -> None:
+def test_unknown_tags_survive_a_round_trip_at_every_level(case: Case) -> None:
     codec = codec_of(case)
     message = full_message(dialect(case[0]), case[1], case[2])
     tags = ((77, b""), (300, b"\x01\x02"))
@@ -326,7 +324,7 @@ def _with_tags(message: Message, tags: tuple[tuple[int, bytes], ...]) -> Message
     for name in message.defaults:
         value = getattr(message, name)
         if value == message.defaults[name]:
-            continue  # perhaps a field that the version lacks
+            continue  # the version may not have the field
         if isinstance(value, Message):
             changed[name] = _with_tags(value, tags)
         elif isinstance(value, tuple) and value and isinstance(value[0], Message):
@@ -358,10 +356,10 @@ def test_known_and_unknown_tags_are_written_in_ascending_order() -> None:
     )
 
 
-# -- what cannot be written
+# Values that cannot be written
 
 
-def refused(codec: Codec, message: object) -> str:
+def write_error(codec: Codec, message: object) -> str:
     with pytest.raises(LocalProtocolError) as caught:
         codec.encode(message)  # type: ignore[arg-type]
     text = str(caught.value)
@@ -417,10 +415,8 @@ def in_partition(**fields: object) -> Message:
         (9, in_partition(leader_epoch=[]), "topics[0].partitions[1].leader_epoch"),
     ],
 )
-def test_a_value_that_does_not_fit_is_refused_by_its_path(
-    version: int, message: Message, path: str
-) -> None:
-    assert f"cannot be written: {path}: " in refused(
+def test_the_error_for_a_bad_value_has_its_path(version: int, message: Message, path: str) -> None:
+    assert f"cannot be written: {path}: " in write_error(
         RELEASED.codec("MetadataResponse", version), message
     )
 
@@ -431,41 +427,43 @@ FETCHED = RELEASED.message_class("FetchResponse")
 
 @pytest.mark.parametrize("value", ["text", 7, None, [1, 2], (1, 2), 1.5])
 @pytest.mark.parametrize("version", [0, 2])
-def test_bytes_are_nothing_but_bytes(version: int, value: object) -> None:
+def test_bytes_fields_reject_other_types(version: int, value: object) -> None:
     codec = RELEASED.codec("SaslAuthenticateRequest", version)
-    assert ": auth_bytes: " in refused(codec, SASL(auth_bytes=value))
+    assert ": auth_bytes: " in write_error(codec, SASL(auth_bytes=value))
 
 
 @pytest.mark.parametrize("value", ["text", 7, [1, 2]])
 @pytest.mark.parametrize("version", [4, 12])
-def test_records_are_nothing_but_bytes(version: int, value: object) -> None:
+def test_records_fields_reject_other_types(version: int, value: object) -> None:
     codec = RELEASED.codec("FetchResponse", version)
     partition = FETCHED.PartitionData(records=value)
     topic = FETCHED.FetchableTopicResponse(partitions=[partition])
-    assert ": responses[0].partitions[0].records: " in refused(codec, FETCHED(responses=[topic]))
+    assert ": responses[0].partitions[0].records: " in write_error(
+        codec, FETCHED(responses=[topic])
+    )
 
 
 @pytest.mark.parametrize("value", [b"bytes", bytearray(b"bytes"), memoryview(b"bytes")])
 @pytest.mark.parametrize("version", [0, 2])
-def test_anything_that_holds_bytes_can_be_written(version: int, value: bytes) -> None:
+def test_bytes_fields_accept_bytes_like_objects(version: int, value: bytes) -> None:
     codec = RELEASED.codec("SaslAuthenticateRequest", version)
     assert codec.decode(codec.encode(SASL(auth_bytes=value))).auth_bytes == b"bytes"
 
 
 @pytest.mark.parametrize("value", ["group", b"group", 7, None])
-def test_a_string_is_no_array_of_strings(value: object) -> None:
-    """Text can be walked like an array: letter by letter it would be nonsense that Kafka takes."""
+def test_an_array_of_strings_rejects_a_string(value: object) -> None:
+    """A string is iterable: its characters would be written as an array that Kafka accepts."""
     codec = RELEASED.codec("FindCoordinatorRequest", 4)
     request = codec.message_class(coordinator_keys=value)
-    assert ": coordinator_keys" in refused(codec, request)
+    assert ": coordinator_keys" in write_error(codec, request)
 
 
 @pytest.mark.parametrize("version", [4, 5])
-def test_an_element_of_a_string_array_is_named_by_its_index(version: int) -> None:
+def test_the_error_for_a_bad_array_element_has_its_index(version: int) -> None:
     codec = RELEASED.codec("FindCoordinatorRequest", version)
     for bad in (7, None, b"c", "\ud800", "x" * 32768):
         request = codec.message_class(coordinator_keys=["a", "a", bad])
-        assert ": coordinator_keys[2]: " in refused(codec, request)
+        assert ": coordinator_keys[2]: " in write_error(codec, request)
 
 
 @pytest.mark.parametrize(
@@ -477,45 +475,45 @@ def test_an_element_of_a_string_array_is_named_by_its_index(version: int) -> Non
         pytest.param(((1, "text"),), id="text as payload"),
         pytest.param(((1, None),), id="null as payload"),
         pytest.param(((1,),), id="half a tag"),
-        pytest.param((5,), id="no pairs"),
-        pytest.param(((5, b"a"), (5, b"b")), id="twice the same"),
-        pytest.param(((3, b"\x01"),), id="a tag that the schema knows"),
+        pytest.param((5,), id="not pairs"),
+        pytest.param(((5, b"a"), (5, b"b")), id="duplicate"),
+        pytest.param(((3, b"\x01"),), id="a tag of the schema"),
     ],
 )
-def test_unknown_tags_that_cannot_be_written_are_refused(tags: object) -> None:
+def test_invalid_unknown_tags_are_rejected(tags: object) -> None:
     codec = RELEASED.codec("ApiVersionsResponse", 3)
-    assert "unknown_tags" in refused(codec, codec.message_class(unknown_tags=tags))
+    assert "unknown_tags" in write_error(codec, codec.message_class(unknown_tags=tags))
 
 
 def test_unknown_tags_need_a_flexible_version() -> None:
     codec = RELEASED.codec("ApiVersionsResponse", 2)
-    assert ": unknown_tags: " in refused(codec, codec.message_class(unknown_tags=((5, b""),)))
+    assert ": unknown_tags: " in write_error(codec, codec.message_class(unknown_tags=((5, b""),)))
     nested = codec.message_class(
         api_keys=[codec.message_class.ApiVersion(unknown_tags=((5, b""),))]
     )
-    assert ": api_keys[0].unknown_tags: " in refused(codec, nested)
+    assert ": api_keys[0].unknown_tags: " in write_error(codec, nested)
 
 
 @pytest.mark.parametrize("version", [0, 3])
 @pytest.mark.parametrize("message", [None, 7, b"bytes", METADATA()])
-def test_another_message_is_refused(message: object, version: int) -> None:
-    assert "cannot write a" in refused(RELEASED.codec("ApiVersionsRequest", version), message)
+def test_a_message_of_another_class_is_rejected(message: object, version: int) -> None:
+    assert "cannot write a" in write_error(RELEASED.codec("ApiVersionsRequest", version), message)
 
 
 @pytest.mark.parametrize("value", [None, "no", "", [], 0.0])
 @pytest.mark.parametrize("version", [4, 9])
-def test_a_bool_is_nothing_but_a_bool(version: int, value: object) -> None:
-    """Nearly everything in Python is true or false: "no" would be true."""
+def test_bool_fields_reject_other_types(version: int, value: object) -> None:
+    """`struct` accepts any object as a bool: "no" would be true."""
     codec = RELEASED.codec("MetadataRequest", version)
     request = codec.message_class(allow_auto_topic_creation=value)
-    assert ": allow_auto_topic_creation: " in refused(codec, request)
+    assert ": allow_auto_topic_creation: " in write_error(codec, request)
 
 
-# -- fields that the version lacks
+# Fields that a version does not have
 
 
-def lacking_cases() -> list[tuple[Case, str, bool]]:
-    """(case, field at the top, whether it may be dropped) for every field a version lacks."""
+def absent_fields() -> list[tuple[Case, str, bool]]:
+    """(case, top-level field, whether it is ignorable) for every field that a version lacks."""
     return [
         (case, field.attribute, field.ignorable)
         for case in CASES
@@ -526,13 +524,13 @@ def lacking_cases() -> list[tuple[Case, str, bool]]:
 OTHER = {"string": "x", "bytes": b"x", "records": b"x", "bool": None, "uuid": UUID(int=9)}
 
 
-@pytest.mark.parametrize(("case", "attribute", "ignorable"), lacking_cases(), ids=case_id)
+@pytest.mark.parametrize(("case", "attribute", "ignorable"), absent_fields(), ids=case_id)
 def test_a_field_that_the_version_lacks_is_an_error_unless_ignorable(
     case: Case, attribute: str, ignorable: bool
 ) -> None:
-    speech, name, _ = case
-    codec, cls = codec_of(case), dialect(speech).message_class(name)
-    field = next(f for f in dialect(speech).spec(name).fields if f.attribute == attribute)
+    dialect_name, name, _ = case
+    codec, cls = codec_of(case), dialect(dialect_name).message_class(name)
+    field = next(f for f in dialect(dialect_name).spec(name).fields if f.attribute == attribute)
     default = cls.defaults[attribute]
     if field.is_array:
         inner = getattr(cls, field.element)() if field.struct else OTHER.get(field.element, 1)
@@ -550,7 +548,7 @@ def test_a_field_that_the_version_lacks_is_an_error_unless_ignorable(
     if ignorable:
         assert codec.encode(cls(**{attribute: value})) == plain
     else:
-        assert f": {attribute}: " in refused(codec, cls(**{attribute: value}))
+        assert f": {attribute}: " in write_error(codec, cls(**{attribute: value}))
 
 
 def full_message_of(cls: type[Message]) -> Message:
@@ -558,16 +556,16 @@ def full_message_of(cls: type[Message]) -> Message:
     return cls(**numbers)
 
 
-def test_a_nested_field_that_the_version_lacks_is_named_by_its_path() -> None:
+def test_the_error_for_a_nested_field_that_the_version_lacks_has_its_path() -> None:
     codec = RELEASED.codec("MetadataResponse", 7)
     message = METADATA(topics=[TOPIC(name="a"), TOPIC(name="b", topic_authorized_operations=1)])
-    assert ": topics[1].topic_authorized_operations: " in refused(codec, message)
+    assert ": topics[1].topic_authorized_operations: " in write_error(codec, message)
 
 
-def test_700_4_cluster_operations_are_not_silently_lost() -> None:
+def test_700_4_cluster_operations_are_not_dropped_silently() -> None:
     request = KIP.message_class("MetadataRequest")(include_cluster_authorized_operations=True)
     assert KIP.codec("MetadataRequest", 10).encode(request)
-    refused(KIP.codec("MetadataRequest", 11), request)
+    write_error(KIP.codec("MetadataRequest", 11), request)
     response = METADATA(cluster_authorized_operations=8096)
     assert KIP.codec("MetadataResponse", 10).encode(response)
-    refused(KIP.codec("MetadataResponse", 11), response)
+    write_error(KIP.codec("MetadataResponse", 11), response)

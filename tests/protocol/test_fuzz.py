@@ -1,4 +1,4 @@
-"""A bounded run of the fuzz target; `python -m tests.protocol.fuzz` is the unbounded one."""
+"""A bounded run of the fuzzer; `python -m tests.protocol.fuzz` runs it without a bound."""
 
 import gc
 import random
@@ -15,14 +15,13 @@ SEEDS = range(4)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_damaged_bytes_are_read_or_refused(seed: int) -> None:
+def test_mutated_bytes_are_read_or_rejected(seed: int) -> None:
     frames = iter(range(FRAMES // len(SEEDS)))
-    finds = [find for find in run(frames, seed) if find is not None]
-    shown = [f"{find.target}: {find.error!r} for {find.data.hex()}" for find in finds]
-    assert shown == []
+    failures = [failure for failure in run(frames, seed) if failure is not None]
+    assert [f"{f.target}: {f.error!r} for {f.data.hex()}" for f in failures] == []
 
 
-def test_damaged_bytes_leave_no_memory_behind() -> None:
+def test_mutated_bytes_do_not_leak_memory() -> None:
     frames = run(iter(range(12_000)), seed=99)
     for _ in islice(frames, 6_000):
         pass
@@ -35,20 +34,20 @@ def test_damaged_bytes_leave_no_memory_behind() -> None:
         kept = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    assert kept < 500_000  # the tables of recurring values fill up to their limit
+    assert kept < 500_000  # bounded caches fill up
 
 
-def test_the_target_reaches_good_and_bad_frames() -> None:
-    """A fuzzer whose frames are all refused at the first byte would find nothing."""
-    chance, refused, places = random.Random(0), 0, set()
-    every = targets()
+def test_the_fuzzer_reaches_valid_and_invalid_frames() -> None:
+    """If all frames were rejected at the first byte, the fuzzer would find nothing."""
+    chance, rejected, fields = random.Random(0), 0, set()
+    all_targets = targets()
     for number in range(4_000):
-        target = every[number % len(every)]
-        data = mutate(chance, target.seeds[0], chance.choice(every).seeds[0])
+        target = all_targets[number % len(all_targets)]
+        data = mutate(chance, target.seeds[0], chance.choice(all_targets).seeds[0])
         try:
             target.read(data)
         except RemoteProtocolError as error:
-            refused += 1
-            places.add(str(error).partition(": ")[2].partition(" at byte")[0])
-    assert 1_000 < refused < 3_800
-    assert len(places) > 200
+            rejected += 1
+            fields.add(str(error).partition(": ")[2].partition(" at byte")[0])
+    assert 1_000 < rejected < 3_800
+    assert len(fields) > 200

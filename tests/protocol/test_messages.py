@@ -1,3 +1,5 @@
+"""Message classes: defaults, immutability, equality, repr, annotations."""
+
 import copy
 from uuid import UUID
 
@@ -12,7 +14,7 @@ KIP = dialect("kip")
 METADATA = RELEASED.message_class("MetadataResponse")
 
 
-def test_every_field_has_its_default() -> None:
+def test_a_message_has_default_values() -> None:
     message = METADATA()
     assert message.throttle_time_ms == 0
     assert message.controller_id == -1
@@ -21,7 +23,7 @@ def test_every_field_has_its_default() -> None:
     assert message.unknown_tags == ()
 
 
-def test_arrays_are_tuples_whatever_they_were_given_as() -> None:
+def test_lists_become_tuples() -> None:
     partition = METADATA.MetadataResponsePartition(replica_nodes=[1, 2])
     assert partition.replica_nodes == (1, 2)
     assert METADATA(brokers=[METADATA.MetadataResponseBroker()]).brokers == (
@@ -29,7 +31,7 @@ def test_arrays_are_tuples_whatever_they_were_given_as() -> None:
     )
 
 
-def test_a_field_that_does_not_exist_is_refused() -> None:
+def test_an_unknown_field_is_rejected() -> None:
     with pytest.raises(TypeError, match="colour"):
         METADATA(colour="red")
     with pytest.raises(TypeError, match="colour"):
@@ -38,48 +40,48 @@ def test_a_field_that_does_not_exist_is_refused() -> None:
         METADATA().colour  # noqa: B018
 
 
-def test_a_message_takes_keywords_only() -> None:
+def test_a_message_accepts_only_keywords() -> None:
     with pytest.raises(TypeError):
         METADATA(7)
 
 
 @pytest.mark.parametrize("case", list(every_case(["released"])), ids=case_id)
-def test_a_message_that_was_read_is_frozen_at_every_level(case: Case) -> None:
-    speech, name, version = case
-    codec = dialect(speech).codec(name, version)
+def test_a_decoded_message_is_frozen_at_every_level(case: Case) -> None:
+    dialect_name, name, version = case
+    codec = dialect(dialect_name).codec(name, version)
     message = codec.decode(codec.encode(full_message(RELEASED, name, version)))
     queue = [message]
     while queue:
-        one = queue.pop()
-        for attribute in one.defaults:
-            with pytest.raises(AttributeError, match=f"{type(one).__name__} is frozen"):
-                setattr(one, attribute, 7)
+        struct = queue.pop()
+        for attribute in struct.defaults:
+            with pytest.raises(AttributeError, match=f"{type(struct).__name__} is frozen"):
+                setattr(struct, attribute, 7)
             with pytest.raises(AttributeError, match="frozen"):
-                delattr(one, attribute)
-            value = getattr(one, attribute)
+                delattr(struct, attribute)
+            value = getattr(struct, attribute)
             items = value if isinstance(value, tuple) else (value,)
             queue += [item for item in items if hasattr(item, "defaults")]
 
 
-def test_a_message_has_no_room_for_other_attributes() -> None:
+def test_a_message_has_no_dict() -> None:
     with pytest.raises(AttributeError):
         METADATA().other = 1
     assert not hasattr(METADATA(), "__dict__")
 
 
-def test_replace_changes_a_copy() -> None:
+def test_replace_returns_a_changed_copy() -> None:
     before = METADATA(controller_id=1, cluster_id="c")
     after = before.replace(controller_id=2)
     assert (before.controller_id, after.controller_id, after.cluster_id) == (1, 2, "c")
 
 
-def test_a_copy_of_a_frozen_message_is_the_message() -> None:
+def test_copies_of_a_message_are_the_same_object() -> None:
     message = METADATA(brokers=[METADATA.MetadataResponseBroker()])
     assert copy.copy(message) is message
     assert copy.deepcopy([message])[0] is message
 
 
-def test_messages_are_equal_by_their_fields() -> None:
+def test_messages_are_compared_by_their_fields() -> None:
     broker = METADATA.MetadataResponseBroker
     assert METADATA(brokers=[broker(node_id=1)]) == METADATA(brokers=(broker(node_id=1),))
     assert METADATA(brokers=[broker(node_id=1)]) != METADATA(brokers=[broker(node_id=2)])
@@ -88,19 +90,19 @@ def test_messages_are_equal_by_their_fields() -> None:
     assert METADATA() != ()
 
 
-def test_equal_messages_have_one_hash() -> None:
+def test_equal_messages_have_the_same_hash() -> None:
     codec = RELEASED.codec("MetadataResponse", 12)
     message = full_message(RELEASED, "MetadataResponse", 12)
     assert len({message, codec.decode(codec.encode(message))}) == 1
 
 
-def test_a_fetched_message_can_be_hashed_though_its_records_are_a_view() -> None:
+def test_a_message_with_a_view_of_records_is_hashable() -> None:
     codec = RELEASED.codec("FetchResponse", 12)
     message = full_message(RELEASED, "FetchResponse", 12)
     assert hash(codec.decode(codec.encode(message))) == hash(message)
 
 
-def test_the_repr_shows_what_is_not_at_its_default() -> None:
+def test_the_repr_omits_default_values() -> None:
     broker = METADATA.MetadataResponseBroker(node_id=1, host="a", rack=None)
     assert repr(METADATA(brokers=[broker])) == (
         "MetadataResponse(brokers=(MetadataResponseBroker(node_id=1, host='a'),))"
@@ -108,18 +110,18 @@ def test_the_repr_shows_what_is_not_at_its_default() -> None:
     assert repr(METADATA()) == "MetadataResponse()"
 
 
-def test_the_repr_of_long_bytes_is_short() -> None:
+def test_the_repr_shortens_long_bytes() -> None:
     partition = RELEASED.message_class("FetchResponse").PartitionData
     assert repr(partition(records=memoryview(b"ab"))) == "PartitionData(records=b'ab')"
     assert repr(partition(records=bytes(10**6))) == "PartitionData(records=<1000000 bytes>)"
 
 
-def test_both_dialects_share_one_class() -> None:
+def test_both_dialects_share_message_classes() -> None:
     for name in RELEASED.messages:
         assert RELEASED.message_class(name) is KIP.message_class(name)
 
 
-def test_the_annotations_tell_the_python_types() -> None:
+def test_annotations_are_python_types() -> None:
     topic = METADATA.MetadataResponseTopic.__annotations__
     assert topic["name"] == "str | None"
     assert topic["topic_id"] == "UUID"
@@ -131,6 +133,6 @@ def test_the_annotations_tell_the_python_types() -> None:
     assert annotation(fetched.fields[0]) == "int"
 
 
-def test_a_uuid_is_a_uuid() -> None:
+def test_the_default_of_a_uuid_is_zero() -> None:
     topic = METADATA.MetadataResponseTopic()
     assert topic.topic_id == UUID(int=0)

@@ -1,8 +1,8 @@
-"""The same bytes and the same values as kio and kafka-python, in all they have in common with us.
+"""The codec produces and reads the same bytes as kio and kafka-python.
 
-Both were written from Kafka's own schemas, by others. Kafka 4 dropped Fetch 0 to 3 and Produce 0 to
-2, and so did kio: kafka-python has them still. UpdateMetadata no peer has: it is held against
-Kafka's own schema files in `tests/kafka`, and against the proposals in `test_proposals`.
+kio has no Fetch 0 to 3 and Produce 0 to 2, which Kafka 4 removed; kafka-python has them. Neither
+has UpdateMetadata, which is compared with Kafka's schema files in `tests/kafka` and with the
+proposals in `test_proposals`.
 """
 
 import pytest
@@ -18,13 +18,13 @@ CASES = [
 ]
 
 
-def test_the_comparison_does_not_shrink() -> None:
+def test_the_number_of_compared_versions_does_not_shrink() -> None:
     assert len(list(pairs(KIO))) == 160
     assert len(list(pairs(KAFKA_PYTHON))) == 158
 
 
 @pytest.mark.parametrize(("peer", "name", "version"), CASES)
-def test_a_peer_writes_and_reads_the_same(peer: Peer, name: str, version: int) -> None:
+def test_a_peer_writes_and_reads_the_same_bytes(peer: Peer, name: str, version: int) -> None:
     codec, spec = RELEASED.codec(name, version), RELEASED.spec(name)
     for seed in range(8):
         maker = Maker(
@@ -33,7 +33,7 @@ def test_a_peer_writes_and_reads_the_same(peer: Peer, name: str, version: int) -
             version,
             lengths=SMALL if seed else (*SMALL, *EDGES),
             unknown_tags=False,
-            room=300,
+            budget=300,
             special=peer.narrow,
         )
         message = maker.message(name)
@@ -43,8 +43,8 @@ def test_a_peer_writes_and_reads_the_same(peer: Peer, name: str, version: int) -
         assert codec.decode(wire) == message
 
 
-# Tags that a peer does not know must be skipped (KIP-482). kio raises a KeyError instead: that is
-# its own, no client is built on it; so only kafka-python is asked here.
+# Unknown tags must be skipped (KIP-482). kio raises a KeyError, but no client is built on it, so
+# only kafka-python is tested.
 
 
 @pytest.mark.parametrize("version", [0, 1, 2])

@@ -1,4 +1,4 @@
-"""The layouts of the proposals, typed byte by byte from their pages: read and written.
+"""The layouts of the proposals as byte vectors typed from their pages, read and written.
 
 A vector is hexadecimal with a comment for each field. Quoted text stands for its bytes.
 """
@@ -25,7 +25,7 @@ KIP = dialect("kip")
 
 
 def wire(text: str) -> bytes:
-    """The bytes of a vector: hexadecimal, 'text', # comments."""
+    """The bytes of a vector of hexadecimal digits, 'text' and # comments."""
     found = bytearray()
     for line in text.splitlines():
         for quoted, digits in re.findall(r"'([^']*)'|([0-9a-f]+)", line.partition("#")[0]):
@@ -33,24 +33,24 @@ def wire(text: str) -> bytes:
     return bytes(found)
 
 
-def check(speech: str, name: str, version: int, message: Message, vector: str) -> None:
-    codec = dialect(speech).codec(name, version)
+def check(dialect_name: str, name: str, version: int, message: Message, vector: str) -> None:
+    codec = dialect(dialect_name).codec(name, version)
     assert codec.encode(message).hex(" ") == wire(vector).hex(" ")
     assert codec.decode(wire(vector)) == message
 
 
-# -- KIP-35 and KIP-511: ApiVersions
+# KIP-35 and KIP-511: ApiVersions
 
 
-@pytest.mark.parametrize("speech", ["released", "kip"])
+@pytest.mark.parametrize("dialect_name", ["released", "kip"])
 @pytest.mark.parametrize("version", [0, 1, 2])
-def test_35_1_the_request_of_api_versions_0_to_2_is_empty(speech: str, version: int) -> None:
+def test_35_1_api_versions_requests_0_to_2_are_empty(dialect_name: str, version: int) -> None:
     message = RELEASED.message_class("ApiVersionsRequest")()
-    check(speech, "ApiVersionsRequest", version, message, "")
+    check(dialect_name, "ApiVersionsRequest", version, message, "")
 
 
-@pytest.mark.parametrize("speech", ["released", "kip"])
-def test_35_1_api_versions_0_is_an_error_code_and_ranges(speech: str) -> None:
+@pytest.mark.parametrize("dialect_name", ["released", "kip"])
+def test_35_1_api_versions_0_has_an_error_code_and_ranges(dialect_name: str) -> None:
     cls = RELEASED.message_class("ApiVersionsResponse")
     message = cls(
         api_keys=[
@@ -64,10 +64,10 @@ def test_35_1_api_versions_0_is_an_error_code_and_ranges(speech: str) -> None:
         0003 0000 000b  # Metadata 0-11
         0012 0000 0003  # ApiVersions 0-3
     """
-    check(speech, "ApiVersionsResponse", 0, message, vector)
+    check(dialect_name, "ApiVersionsResponse", 0, message, vector)
 
 
-def test_35_1_api_versions_1_has_the_throttle_time_behind_the_ranges() -> None:
+def test_35_1_api_versions_1_has_the_throttle_time_after_the_ranges() -> None:
     cls = RELEASED.message_class("ApiVersionsResponse")
     vector = """
         0023      # ErrorCode: UNSUPPORTED_VERSION
@@ -79,8 +79,8 @@ def test_35_1_api_versions_1_has_the_throttle_time_behind_the_ranges() -> None:
         check("kip", "ApiVersionsResponse", version, message, vector)
 
 
-@pytest.mark.parametrize("speech", ["released", "kip"])
-def test_511_1_the_request_of_api_versions_3_names_the_software(speech: str) -> None:
+@pytest.mark.parametrize("dialect_name", ["released", "kip"])
+def test_511_1_api_versions_request_3_has_the_client_software(dialect_name: str) -> None:
     message = RELEASED.message_class("ApiVersionsRequest")(
         client_software_name="apache-kafka-java", client_software_version="2.4.0"
     )
@@ -89,10 +89,10 @@ def test_511_1_the_request_of_api_versions_3_names_the_software(speech: str) -> 
         06 '2.4.0'              # ClientSoftwareVersion
         00                      # no tags
     """
-    check(speech, "ApiVersionsRequest", 3, message, vector)
+    check(dialect_name, "ApiVersionsRequest", 3, message, vector)
 
 
-def test_511_1_the_whole_frame_of_an_api_versions_3_request() -> None:
+def test_511_1_an_api_versions_3_request_as_a_frame() -> None:
     api = RELEASED.apis[18]
     message = RELEASED.message_class("ApiVersionsRequest")(
         client_software_name="rdk", client_software_version="2"
@@ -116,8 +116,8 @@ def test_511_1_the_whole_frame_of_an_api_versions_3_request() -> None:
     assert request.body(RELEASED) == message
 
 
-@pytest.mark.parametrize("speech", ["released", "kip"])
-def test_511_1_api_versions_3_is_flexible(speech: str) -> None:
+@pytest.mark.parametrize("dialect_name", ["released", "kip"])
+def test_511_1_api_versions_3_is_flexible(dialect_name: str) -> None:
     cls = RELEASED.message_class("ApiVersionsResponse")
     message = cls(api_keys=[cls.ApiVersion(api_key=18, max_version=3)], throttle_time_ms=1)
     vector = """
@@ -127,20 +127,22 @@ def test_511_1_api_versions_3_is_flexible(speech: str) -> None:
         00000001           # ThrottleTimeMs
         00                 # no tags
     """
-    check(speech, "ApiVersionsResponse", 3, message, vector)
+    check(dialect_name, "ApiVersionsResponse", 3, message, vector)
 
 
 @pytest.mark.parametrize("version", range(5))
-def test_511_1_the_response_header_of_api_versions_stays_version_0(version: int) -> None:
+def test_511_1_api_versions_responses_have_header_0(version: int) -> None:
     api = RELEASED.apis[18]
     assert response_header_version(api, version) == 0
     response = RELEASED.message_class("ApiVersionsResponse")(error_code=35)
     written = b"".join(write_response(RELEASED, api, version, 7, response))
-    assert written[:6] == wire("00000007 0023")  # the error code at the same place in all versions
+    assert written[:6] == wire(
+        "00000007 0023"
+    )  # the error code has the same offset in all versions
     assert response_body_offset(RELEASED, api, version, written) == 4
 
 
-def test_511_1_the_dialect_is_told_in_a_tagged_field() -> None:
+def test_511_1_the_dialect_is_in_a_tagged_field() -> None:
     cls = RELEASED.message_class("ApiVersionsResponse")
     vector = """
         0000      # ErrorCode
@@ -151,11 +153,11 @@ def test_511_1_the_dialect_is_told_in_a_tagged_field() -> None:
         04        # its 4 bytes
         04 'kip'  # a compact string
     """
-    for speech in ("released", "kip"):
-        check(speech, "ApiVersionsResponse", 3, cls(dialect="kip"), vector)
+    for dialect_name in ("released", "kip"):
+        check(dialect_name, "ApiVersionsResponse", 3, cls(dialect="kip"), vector)
 
 
-# -- KIP-700 and KIP-885: DescribeCluster
+# KIP-700 and KIP-885: DescribeCluster
 
 CLUSTER = RELEASED.message_class("DescribeClusterResponse")
 BROKER = CLUSTER.DescribeClusterBroker
@@ -194,26 +196,26 @@ OPERATIONS = """
 """
 
 
-@pytest.mark.parametrize("speech", ["released", "kip"])
-def test_700_1_describe_cluster_0(speech: str) -> None:
+@pytest.mark.parametrize("dialect_name", ["released", "kip"])
+def test_700_1_describe_cluster_0_has_the_layout_of_the_proposal(dialect_name: str) -> None:
     request = RELEASED.message_class("DescribeClusterRequest")
-    check(speech, "DescribeClusterRequest", 0, request(), "00 00")
+    check(dialect_name, "DescribeClusterRequest", 0, request(), "00 00")
     asking = request(include_cluster_authorized_operations=True)
-    check(speech, "DescribeClusterRequest", 0, asking, "01 00")
+    check(dialect_name, "DescribeClusterRequest", 0, asking, "01 00")
     vector = HEAD + CLUSTER_AND_CONTROLLER + BROKERS + OPERATIONS
-    check(speech, "DescribeClusterResponse", 0, DESCRIBED, vector)
+    check(dialect_name, "DescribeClusterResponse", 0, DESCRIBED, vector)
 
 
-def test_700_2_operations_that_nobody_asked_for_are_the_lowest_number() -> None:
+def test_700_2_operations_not_requested_are_the_lowest_number() -> None:
     vector = """
         00000000 0000 00 02 'c' ffffffff 01
-        80000000  # ClusterAuthorizedOperations: not asked for
+        80000000  # ClusterAuthorizedOperations: not requested
         00
     """
     check("kip", "DescribeClusterResponse", 0, CLUSTER(cluster_id="c"), vector)
 
 
-def test_885_1_describe_cluster_1_names_the_broker_after_the_brokers() -> None:
+def test_885_1_describe_cluster_1_has_the_broker_software_after_the_brokers() -> None:
     message = DESCRIBED.replace(broker_software_name="Kafka", broker_software_version="3.4")
     software = """
         06 'Kafka'  # BrokerSoftwareName
@@ -225,18 +227,18 @@ def test_885_1_describe_cluster_1_names_the_broker_after_the_brokers() -> None:
     check("kip", "DescribeClusterRequest", 1, request, "00 00")
 
 
-def test_885_1_the_name_and_the_version_may_be_null() -> None:
+def test_885_1_the_broker_software_can_be_null() -> None:
     vector = HEAD + CLUSTER_AND_CONTROLLER + BROKERS + "00 00" + OPERATIONS
     check("kip", "DescribeClusterResponse", 1, DESCRIBED, vector)
 
 
-def test_885_1_version_0_drops_them_as_they_are_ignorable() -> None:
+def test_885_1_describe_cluster_0_omits_the_broker_software() -> None:
     message = DESCRIBED.replace(broker_software_name="Kafka")
     written = KIP.codec("DescribeClusterResponse", 0).encode(message)
     assert written == wire(HEAD + CLUSTER_AND_CONTROLLER + BROKERS + OPERATIONS)
 
 
-def test_885_1_in_the_released_dialect_they_are_tagged_fields() -> None:
+def test_885_1_the_broker_software_is_tagged_in_the_released_dialect() -> None:
     message = DESCRIBED.replace(broker_software_name="Kafka", broker_software_version="3.4")
     vector = (
         HEAD
@@ -276,7 +278,7 @@ def test_885_1_describe_cluster_2_as_released_has_fenced_brokers() -> None:
     check("released", "DescribeClusterResponse", 2, message, vector)
 
 
-# -- KIP-536: Metadata 10, UpdateMetadata 6 and 7; KIP-700: Metadata 11
+# KIP-536: Metadata 10, UpdateMetadata 6 and 7; KIP-700: Metadata 11
 
 METADATA = RELEASED.message_class("MetadataResponse")
 STARTED = 1_700_000_000_000
@@ -326,7 +328,7 @@ METADATA_OPERATIONS = """
 """
 
 
-def test_536_3_metadata_10_is_9_with_the_start_time_after_the_rack() -> None:
+def test_536_3_metadata_10_has_the_start_time_after_the_rack() -> None:
     vector = (
         METADATA_UP_TO_RACK
         + """
@@ -339,13 +341,13 @@ def test_536_3_metadata_10_is_9_with_the_start_time_after_the_rack() -> None:
     check("kip", "MetadataResponse", 10, metadata(), vector)
 
 
-def test_536_3_metadata_9_has_no_start_time_in_the_dialect_of_the_proposals() -> None:
+def test_536_3_metadata_9_has_no_start_time_in_the_dialect_kip() -> None:
     written = KIP.codec("MetadataResponse", 9).encode(metadata())
     expected = METADATA_UP_TO_RACK + "00 # no tags" + METADATA_TOPICS + METADATA_OPERATIONS
     assert written.hex(" ") == wire(expected).hex(" ")
 
 
-def test_536_3_the_request_of_metadata_10_is_that_of_9() -> None:
+def test_536_3_metadata_request_10_is_the_same_as_9() -> None:
     cls = RELEASED.message_class("MetadataRequest")
     message = cls(topics=[cls.MetadataRequestTopic(name="t")], allow_auto_topic_creation=False)
     vector = """
@@ -361,7 +363,7 @@ def test_536_3_the_request_of_metadata_10_is_that_of_9() -> None:
         check("kip", "MetadataRequest", version, message, vector)
 
 
-def test_536_3_in_the_released_dialect_the_start_time_is_a_tagged_field() -> None:
+def test_536_3_the_start_time_is_tagged_in_the_released_dialect() -> None:
     vector = (
         METADATA_UP_TO_RACK
         + """
@@ -376,12 +378,12 @@ def test_536_3_in_the_released_dialect_the_start_time_is_a_tagged_field() -> Non
     check("released", "MetadataResponse", 9, metadata(), vector)
 
 
-def test_536_4_a_start_time_of_0_is_left_out_in_the_released_dialect() -> None:
+def test_536_4_a_start_time_of_0_is_omitted_in_the_released_dialect() -> None:
     message = METADATA(brokers=[METADATA.MetadataResponseBroker(start_time_ms=0)])
     assert b"\xe0\xa2\x03" not in RELEASED.codec("MetadataResponse", 9).encode(message)
 
 
-def test_536_3_a_value_read_in_one_dialect_can_be_written_in_the_other() -> None:
+def test_536_3_a_message_read_in_one_dialect_can_be_written_in_the_other() -> None:
     read = KIP.codec("MetadataResponse", 10).decode(
         KIP.codec("MetadataResponse", 10).encode(metadata())
     )
@@ -404,7 +406,7 @@ def test_700_4_metadata_11_has_no_cluster_operations() -> None:
         topics=None, include_topic_authorized_operations=True
     )
     vector = """
-        00  # Topics: null, which asks for all
+        00  # Topics: null, all topics
         01  # AllowAutoTopicCreation
         01  # IncludeTopicAuthorizedOperations, and nothing about the cluster before it
         00  # no tags
@@ -504,7 +506,7 @@ def test_536_3_update_metadata_6_has_the_start_time_and_is_not_flexible() -> Non
     assert (request_header_version(api, 6), response_header_version(api, 6)) == (1, 0)
 
 
-def test_536_3_update_metadata_7_is_6_made_flexible() -> None:
+def test_536_3_update_metadata_7_is_the_flexible_form_of_6() -> None:
     check("kip", "UpdateMetadataRequest", 7, update(), UPDATE_7)
     response = RELEASED.message_class("UpdateMetadataResponse")(error_code=11)
     check("kip", "UpdateMetadataResponse", 7, response, "000b 00")
@@ -512,12 +514,12 @@ def test_536_3_update_metadata_7_is_6_made_flexible() -> None:
     assert (request_header_version(api, 7), response_header_version(api, 7)) == (2, 1)
 
 
-def test_536_3_update_metadata_5_drops_the_start_time_as_it_is_ignorable() -> None:
+def test_536_3_update_metadata_5_omits_the_start_time() -> None:
     written = KIP.codec("UpdateMetadataRequest", 5).encode(update())
     assert written == wire(UPDATE_6)[:-8]
 
 
-def test_536_3_what_one_dialect_writes_the_other_does_not_take_silently() -> None:
+def test_536_3_bytes_of_one_dialect_are_an_error_in_the_other() -> None:
     with pytest.raises(RemoteProtocolError):
         RELEASED.codec("UpdateMetadataRequest", 6).decode(wire(UPDATE_6))
     with pytest.raises(LocalProtocolError):
