@@ -80,9 +80,12 @@ def test_wrong_usage_is_exit_code_2_without_side_effects(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("report", "impact", *TABLES, "--target", "4"), "'4' is not a release"),
-        (("report", "clients", *TABLES, "--since", "noon"), "--since 'noon' is no time"),
-        (("report", "clients", *TABLES, "--json", "--csv"), "--json, --csv and --html are"),
+        (("report", "impact", *TABLES, "--target", "4"), "'4' is not a Kafka release"),
+        (("report", "clients", *TABLES, "--since", "noon"), "--since 'noon' is not a valid time"),
+        (
+            ("report", "clients", *TABLES, "--json", "--csv"),
+            "--json, --csv and --html exclude each other",
+        ),
         ((*LOGS, "--lines", "10", "--start", "noon"), "--start 'noon' is not an hour"),
     ],
 )

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property, partial
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from rollcall.catalog import LibraryInference, Provenance, Ranges, identify_library, known_libraries
 from rollcall.reports.export import CLIENT, client_row, to_arrow
@@ -22,11 +22,6 @@ from rollcall.reports.query.usage import ClientKey, VersionUse, prepare_usage
 
 HOSTS_SHOWN = 20
 CLIENT_IDS_SHOWN = 5
-
-
-class _Sums(NamedTuple):
-    versions: Mapping[str, int]
-    apis: Mapping[int, tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -69,20 +64,6 @@ class Client:
     def requests(self) -> int:
         return sum([use.requests for use in self.uses])
 
-    @cached_property
-    def _sums(self) -> _Sums:
-        """One pass over the uses: a report needs most of these for thousands of clients."""
-        versions: dict[str, int] = {}
-        apis: dict[int, tuple[int, int]] = {}
-        for key, version, software_version, requests, _, _ in self.uses:
-            if software_version is not None:
-                versions[software_version] = versions.get(software_version, 0) + requests
-            if (found := apis.get(key)) is None:
-                apis[key] = version, version
-            else:
-                apis[key] = min(found[0], version), max(found[1], version)
-        return _Sums(versions, dict(sorted(apis.items())))
-
     @property
     def first(self) -> datetime:
         return min([use.first for use in self.uses])
@@ -91,16 +72,23 @@ class Client:
     def last(self) -> datetime:
         return max([use.last for use in self.uses])
 
-    @property
+    @cached_property
     def versions(self) -> tuple[str, ...]:
         """Software versions, ordered by requests."""
-        counts = self._sums.versions
+        counts: dict[str, int] = {}
+        for use in self.uses:
+            if use.software_version is not None:
+                requests = counts.get(use.software_version, 0) + use.requests
+                counts[use.software_version] = requests
         return tuple(sorted(counts, key=lambda version: (-counts[version], version)))
 
-    @property
+    @cached_property
     def apis(self) -> Mapping[int, tuple[int, int]]:
         """API keys with the lowest and the highest version used."""
-        return self._sums.apis
+        versions: dict[int, list[int]] = {}
+        for use in self.uses:
+            versions.setdefault(use.api_key, []).append(use.api_version)
+        return {key: (min(versions[key]), max(versions[key])) for key in sorted(versions)}
 
     @cached_property
     def library(self) -> str | None:
