@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.request import urlopen
 
-from rollcall.client import Address, Connection, open_connection
+from rollcall.client import Address, BrokerConnection, open_connection
 from rollcall.protocol import Message
 from tests.client.scripted import PATIENT
 
@@ -160,7 +160,7 @@ async def send_request(
         await connection.close()
 
 
-async def connect_client(address: Address, **settings: Any) -> Connection:
+async def connect_client(address: Address, **settings: Any) -> BrokerConnection:
     """A connection with generous timeouts."""
     config = replace(PATIENT, **{"client_id": "test", **settings})
     context = config.tls.context() if config.tls else None

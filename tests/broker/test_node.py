@@ -18,8 +18,8 @@ from rollcall.broker.ports import HTTP, Ports
 from rollcall.client import (
     Address,
     AuthenticationError,
+    BrokerConnection,
     ClientError,
-    Connection,
     ConnectionLostError,
     SaslConfig,
 )
@@ -71,7 +71,9 @@ def internal(config: NodeConfig) -> Address:
     return Address("127.0.0.1", config.ports[INTERNAL])
 
 
-async def log_in(config: NodeConfig, username: str, password: str, mechanism: str) -> Connection:
+async def log_in(
+    config: NodeConfig, username: str, password: str, mechanism: str
+) -> BrokerConnection:
     login = SaslConfig(mechanism=mechanism, username=username, password=password)
     return await connect_client(internal(config), sasl=login)
 

@@ -4,7 +4,7 @@ import pytest
 
 from rollcall.client import (
     AuthenticationError,
-    Connection,
+    BrokerConnection,
     SaslConfig,
     TlsConfig,
     UnreachableError,
@@ -23,7 +23,7 @@ def login(name: str, mechanism: str = "SCRAM-SHA-256", password: str | None = No
     return SaslConfig(mechanism=mechanism, username=name, password=password or PASSWORDS[name])
 
 
-async def operations(connection: Connection) -> tuple[int, int]:
+async def operations(connection: BrokerConnection) -> tuple[int, int]:
     """Error code and authorized operations of DescribeCluster."""
     try:
         response = await connection.request(DESCRIBE_CLUSTER, 0, **OPERATIONS)

@@ -7,8 +7,14 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from rollcall.client import AdminClient, UnreachableError
-from rollcall.client.restarts import NoStartTimeError, RestartEvent, RestartProgress, watch_restarts
+from rollcall.client import (
+    AdminClient,
+    NoStartTimeError,
+    RestartEvent,
+    RestartProgress,
+    UnreachableError,
+    watch_restarts,
+)
 from rollcall.protocol import Request, ServerConversation
 from tests.client.scripted import CLOSE, PATIENT, ScriptedBroker, running, wait_until
 

@@ -19,13 +19,14 @@ from rollcall.client import (
     AuthenticationError,
     ClientConfig,
     FailureKind,
+    NoStartTimeError,
     RollCall,
     SaslConfig,
     TlsConfig,
     UnsupportedError,
     roll_call,
+    watch_restarts,
 )
-from rollcall.client.restarts import NoStartTimeError, watch_restarts
 from tests.kafka.brokers import Machine, free_port
 from tests.kafka.conftest import Cluster, Secured, settled_cluster
 from tests.kafka.jars import Release
@@ -115,7 +116,7 @@ async def test_700_4_cluster_without_authorizer_reports_all_operations(
 
 async def test_700_4_broker_without_operations_is_an_error(kafka_0_9: Cluster) -> None:
     async with AdminClient(kafka_0_9.bootstrap, CONFIG) as client:
-        with pytest.raises(UnsupportedError, match="only Metadata 8-10 tells it"):
+        with pytest.raises(UnsupportedError, match="nor a usable Metadata 8-10"):
             await client.describe_cluster(include_authorized_operations=True)
 
 
@@ -259,7 +260,7 @@ def test_api_versions_stored_as_json_are_identified(kraft_cluster: Cluster) -> N
 def test_536_5_wait_restart_fails_at_once_without_a_start_time(kafka_3_9: Cluster) -> None:
     result = rollcall("wait-restart", first(kafka_3_9), "--all")
     assert result.returncode == 4
-    assert "tells no start time" in result.stderr
+    assert "does not report its start time" in result.stderr
 
 
 def test_java_properties_open_a_sasl_listener(secured: Secured, tmp_path: Path) -> None:

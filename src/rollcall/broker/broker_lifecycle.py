@@ -16,7 +16,7 @@ from uuid import UUID, uuid4
 from rollcall.broker.controller_channel import send_request, sleep_while_open
 from rollcall.broker.handlers import NodeContext, broker_heartbeat, broker_registration
 from rollcall.broker.metadata_cache import LiveBroker
-from rollcall.client import ClientError, Connection
+from rollcall.client import BrokerConnection, ClientError
 from rollcall.protocol import Errors, error_code
 
 HEARTBEAT_SECONDS = 0.5
@@ -34,9 +34,9 @@ class BrokerLifecycle:
 
     broker: LiveBroker
     node: NodeContext
-    connect: Callable[[], AbstractAsyncContextManager[Connection]]
+    connect: Callable[[], AbstractAsyncContextManager[BrokerConnection]]
     incarnation: UUID = field(default_factory=uuid4)
-    _controller: Connection | None = None
+    _controller: BrokerConnection | None = None
     _shutting_down: bool = False
     _last_error: str = ""
 
@@ -76,14 +76,14 @@ class BrokerLifecycle:
         except (ClientError, TimeoutError) as error:
             _log.info("node %d: could not unregister: %s", self.broker.id, error)
 
-    async def _stay_registered(self, controller: Connection) -> None:
+    async def _stay_registered(self, controller: BrokerConnection) -> None:
         while not self._shutting_down:
             if await self._register(controller):
                 await self._send_heartbeats(controller)
             else:
                 await sleep_while_open(controller, REGISTRATION_RETRY_SECONDS)
 
-    async def _register(self, controller: Connection) -> bool:
+    async def _register(self, controller: BrokerConnection) -> bool:
         request = broker_registration.build_request(
             self.broker, self.node.cluster_id, self.incarnation
         )
@@ -96,7 +96,7 @@ class BrokerLifecycle:
         _log.info("node %d: registered with epoch %d", self.broker.id, response.broker_epoch)
         return True
 
-    async def _send_heartbeats(self, controller: Connection) -> None:
+    async def _send_heartbeats(self, controller: BrokerConnection) -> None:
         """Until the controller rejects one, as it no longer has this registration."""
         while True:
             await sleep_while_open(controller, HEARTBEAT_SECONDS)

@@ -21,7 +21,7 @@ from rollcall.broker.controller_channel import require_open, send_request, sleep
 from rollcall.broker.handlers import broker_heartbeat, broker_registration, update_metadata
 from rollcall.broker.metadata_cache import Endpoint
 from rollcall.broker.registrations import Registration, Registrations
-from rollcall.client import ClientError, Connection, ConnectionRefusedByBrokerError
+from rollcall.client import BrokerConnection, ClientError, ConnectionRefusedByBrokerError
 from rollcall.protocol import Errors, Message, error_code
 from rollcall.server import Handler, RequestContext
 
@@ -36,7 +36,7 @@ class Controller:
     """Registrations, and a task per node that sends the view; `connect` opens a channel."""
 
     registrations: Registrations
-    connect: Callable[[Endpoint], AbstractAsyncContextManager[Connection]]
+    connect: Callable[[Endpoint], AbstractAsyncContextManager[BrokerConnection]]
     expected: int
     """Number of nodes of the cluster."""
     clock: Callable[[], float] = time.monotonic
@@ -108,7 +108,7 @@ class Controller:
                 _log.info("node %d: UpdateMetadata failed: %s", broker.id, error)
             await asyncio.sleep(TICK_SECONDS)
 
-    async def _send_changes(self, node: Connection, registration: Registration) -> None:
+    async def _send_changes(self, node: BrokerConnection, registration: Registration) -> None:
         sent = NOTHING_PUBLISHED
         while True:
             await self._next_change(node, sent)
@@ -122,7 +122,7 @@ class Controller:
                 _log.warning("node %d: UpdateMetadata rejected: %s", registration.broker.id, error)
                 await sleep_while_open(node, TICK_SECONDS)
 
-    async def _next_change(self, node: Connection, sent: int) -> None:
+    async def _next_change(self, node: BrokerConnection, sent: int) -> None:
         while self._published <= sent:
             with suppress(TimeoutError):
                 async with asyncio.timeout(TICK_SECONDS):

@@ -9,7 +9,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from rollcall.broker.config import INTERNAL
-from rollcall.client import Address, ClientConfig, Connection, ConnectionLostError, open_connection
+from rollcall.client import (
+    Address,
+    BrokerConnection,
+    ClientConfig,
+    ConnectionLostError,
+    open_connection,
+)
 from rollcall.client import SaslConfig as ClientSaslConfig
 from rollcall.protocol import KIP, Message
 from rollcall.protocol.sasl import Users
@@ -50,7 +56,7 @@ def _is_cluster_member(peer: ConnectionInfo) -> bool:
 @asynccontextmanager
 async def open_channel(
     host: str, port: int, secret: str, client_id: str
-) -> AsyncIterator[Connection]:
+) -> AsyncIterator[BrokerConnection]:
     """Connection to the internal listener of another node."""
     config = ClientConfig(
         client_id=client_id,
@@ -66,14 +72,14 @@ async def open_channel(
         await connection.close()
 
 
-async def send_request(connection: Connection, api_key: int, body: Message) -> Message:
+async def send_request(connection: BrokerConnection, api_key: int, body: Message) -> Message:
     """Send a request in the highest common version and return the response."""
     response = await connection.send(api_key, connection.version_for(api_key), body)
     assert response.message is not None
     return response.message
 
 
-async def sleep_while_open(connection: Connection, seconds: float) -> None:
+async def sleep_while_open(connection: BrokerConnection, seconds: float) -> None:
     """Sleep; raises ConnectionLostError as soon as the connection is closed."""
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
@@ -83,6 +89,6 @@ async def sleep_while_open(connection: Connection, seconds: float) -> None:
     require_open(connection)
 
 
-def require_open(connection: Connection) -> None:
+def require_open(connection: BrokerConnection) -> None:
     if not connection.is_open:
         raise ConnectionLostError(f"{connection.address} closed the connection")

@@ -23,7 +23,7 @@ from rollcall.broker.metadata_cache import (
     security_protocol_id,
 )
 from rollcall.broker.registrations import Registrations
-from rollcall.client import Connection
+from rollcall.client import BrokerConnection
 from rollcall.protocol.sasl import Users
 from rollcall.server import (
     ListenerConfig,
@@ -173,11 +173,11 @@ class BrokerNode:
             "brokers": [broker.id for broker in view.brokers],
         }
 
-    def _connect(self, endpoint: Endpoint) -> AbstractAsyncContextManager[Connection]:
+    def _connect(self, endpoint: Endpoint) -> AbstractAsyncContextManager[BrokerConnection]:
         client_id = f"node-{self.config.node_id}"
         return open_channel(endpoint.host, endpoint.port, self.config.secret, client_id)
 
-    def _connect_to_controller(self) -> AbstractAsyncContextManager[Connection]:
+    def _connect_to_controller(self) -> AbstractAsyncContextManager[BrokerConnection]:
         return self._connect(Endpoint(INTERNAL, LOOPBACK, self.config.controller_port, 0))
 
 

@@ -40,7 +40,7 @@ from rollcall.client.cluster import ClusterDescription, Node
 from rollcall.client.cluster_requests import ClusterResponses, Via
 from rollcall.client.config import ClientConfig, SaslConfig, TlsConfig
 from rollcall.client.connect import raise_open_file_limit
-from rollcall.client.connection import Connection, open_connection
+from rollcall.client.connection import BrokerConnection, open_connection
 from rollcall.client.errors import (
     AuthenticationError,
     BrokerError,
@@ -67,6 +67,7 @@ __all__ = [
     "AdminClient",
     "ApiVersionsOutcome",
     "AuthenticationError",
+    "BrokerConnection",
     "BrokerError",
     "BrokerRow",
     "BrokerVersions",
@@ -74,7 +75,6 @@ __all__ = [
     "ClientError",
     "ClusterDescription",
     "ClusterResponses",
-    "Connection",
     "ConnectionLostError",
     "ConnectionRefusedByBrokerError",
     "FailureKind",

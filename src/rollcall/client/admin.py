@@ -19,7 +19,7 @@ from rollcall.client.addresses import Address, parse_bootstrap
 from rollcall.client.cluster import ClusterDescription, description_of
 from rollcall.client.cluster_requests import ClusterResponses, query_cluster
 from rollcall.client.config import ClientConfig
-from rollcall.client.connection import Connection, open_connection
+from rollcall.client.connection import BrokerConnection, open_connection
 from rollcall.client.errors import ClientError, ConnectionLostError, UnreachableError
 from rollcall.client.response_cache import ResponseCache
 
@@ -34,7 +34,7 @@ class _Peer:
     """Connection to one address, and when the next attempt is due."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    connection: Connection | None = None
+    connection: BrokerConnection | None = None
     failures: int = 0
     not_before: float = 0.0
 
@@ -119,7 +119,7 @@ class AdminClient:
             connection = await self.connection(address)
             return await query_cluster(connection, operations=operations, fenced=fenced)
 
-    async def connection(self, address: Address) -> Connection:
+    async def connection(self, address: Address) -> BrokerConnection:
         """The open connection to this address, or a new one."""
         peer = self._peers.setdefault(address, _Peer())
         async with peer.lock:

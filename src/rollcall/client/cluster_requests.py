@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rollcall.client.addresses import Address
-from rollcall.client.connection import Connection
+from rollcall.client.connection import BrokerConnection
 from rollcall.client.errors import BrokerError, ClientError, UnsupportedError
 from rollcall.client.versions import DESCRIBE_CLUSTER, METADATA, BrokerVersions
 from rollcall.protocol import RELEASED, Errors, Message, VersionRange, error_code
@@ -86,7 +86,7 @@ class ClusterResponses:
 
 
 async def query_cluster(
-    connection: Connection, *, operations: bool = False, fenced: bool = False
+    connection: BrokerConnection, *, operations: bool = False, fenced: bool = False
 ) -> ClusterResponses:
     """Request DescribeCluster or Metadata, or both in parallel for start times."""
     common = connection.address, connection.versions, operations
@@ -100,7 +100,7 @@ async def query_cluster(
     return ClusterResponses(*common, *described, *start_times)
 
 
-def _may_report_start_times(connection: Connection) -> bool:
+def _may_report_start_times(connection: BrokerConnection) -> bool:
     return (
         connection.versions.dialect is not None
         and connection.has(METADATA)
@@ -108,7 +108,7 @@ def _may_report_start_times(connection: Connection) -> bool:
     )
 
 
-async def _start_times(connection: Connection) -> tuple[Message, Via] | tuple[None, None]:
+async def _start_times(connection: BrokerConnection) -> tuple[Message, Via] | tuple[None, None]:
     """Metadata, or nothing if it fails: start times are optional."""
     try:
         return await _metadata(connection, operations=False)
@@ -117,7 +117,7 @@ async def _start_times(connection: Connection) -> tuple[Message, Via] | tuple[No
 
 
 async def _describe_cluster(
-    connection: Connection, operations: bool, fenced: bool
+    connection: BrokerConnection, operations: bool, fenced: bool
 ) -> tuple[Message, Via]:
     via = _via(connection, DESCRIBE_CLUSTER, connection.version_for(DESCRIBE_CLUSTER))
     fields: dict[str, object] = {"include_cluster_authorized_operations": operations}
@@ -128,7 +128,7 @@ async def _describe_cluster(
     return response, via
 
 
-async def _metadata(connection: Connection, operations: bool) -> tuple[Message, Via]:
+async def _metadata(connection: BrokerConnection, operations: bool) -> tuple[Message, Via]:
     via = _via(connection, METADATA, _metadata_version(connection, operations))
     fields: dict[str, object] = {"topics": ()}  # no topics, except in version 0: all topics
     if operations:
@@ -140,7 +140,7 @@ async def _metadata(connection: Connection, operations: bool) -> tuple[Message, 
     return response, via
 
 
-def _metadata_version(connection: Connection, operations: bool) -> int:
+def _metadata_version(connection: BrokerConnection, operations: bool) -> int:
     """Only Metadata 8 to 10 have cluster operations: any other version is an error (700.4)."""
     if not operations:
         return connection.version_for(METADATA)
@@ -155,16 +155,16 @@ def _metadata_version(connection: Connection, operations: bool) -> int:
         ) from None
 
 
-def _field_versions(connection: Connection, name: str) -> VersionRange:
+def _field_versions(connection: BrokerConnection, name: str) -> VersionRange:
     fields = connection.dialect.apis[METADATA].request.fields
     return next(field.versions for field in fields if field.name == name)
 
 
-def _via(connection: Connection, api_key: int, version: int) -> Via:
+def _via(connection: BrokerConnection, api_key: int, version: int) -> Via:
     return Via(connection.dialect.apis[api_key].name, version, connection.versions.dialect)
 
 
-def _check(connection: Connection, via: Via, code: int, message: str | None) -> None:
+def _check(connection: BrokerConnection, via: Via, code: int, message: str | None) -> None:
     if code == Errors.NONE:
         return
     error = error_code(code)

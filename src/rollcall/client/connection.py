@@ -46,7 +46,7 @@ from rollcall.protocol import (
 
 
 @dataclass(frozen=True, eq=False)
-class Connection:
+class BrokerConnection:
     """Versions are negotiated per connection; a new connection negotiates again (35.6)."""
 
     address: Address
@@ -105,7 +105,7 @@ async def open_connection(
     config: ClientConfig,
     context: ssl.SSLContext | None = None,
     decode: Decoder = Codec.decode,
-) -> Connection:
+) -> BrokerConnection:
     opener = _Opener(address, config, context, decode)
     try:
         return await opener.open()
@@ -127,7 +127,7 @@ class _Opener:
     context: ssl.SSLContext | None
     decode: Decoder
 
-    async def open(self) -> Connection:
+    async def open(self) -> BrokerConnection:
         transport = await self._open_transport()
         try:
             if self.config.sasl is not None:
@@ -141,7 +141,7 @@ class _Opener:
             await transport.close()
             raise
         transport.conversation.dialect = dialect(versions.dialect or RELEASED)
-        return Connection(self.address, versions, self.config, transport)
+        return BrokerConnection(self.address, versions, self.config, transport)
 
     async def _first_negotiation(
         self, transport: ClientTransport, highest: int | None = None
@@ -157,7 +157,7 @@ class _Opener:
 
     async def open_without_api_versions(
         self, outcome: ApiVersionsOutcome, cause: ClientError
-    ) -> Connection:
+    ) -> BrokerConnection:
         transport = await self._open_transport()
         try:
             body = transport.conversation.dialect.message_class("MetadataRequest")()
@@ -176,7 +176,9 @@ class _Opener:
         except BaseException:
             await transport.close()
             raise
-        return Connection(self.address, self._assumed_versions(outcome), self.config, transport)
+        return BrokerConnection(
+            self.address, self._assumed_versions(outcome), self.config, transport
+        )
 
     def _assumed_versions(self, outcome: ApiVersionsOutcome) -> BrokerVersions:
         if self.config.release is None:
