@@ -16,9 +16,7 @@ from uuid import UUID
 from kio.serial import entity_reader, entity_writer
 
 from bench.rows import Row, alternate, faster, within
-from rollcall.protocol.codec import Codec
-from rollcall.protocol.dialects import RELEASED, dialect
-from rollcall.protocol.messages import Message
+from rollcall.protocol import RELEASED, Codec, Message, dialect
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -31,8 +31,8 @@ FIELDS = {
     "name": "$.clientInformation.softwareName",
     "version": "$.clientInformation.softwareVersion",
 }
-WHO = "listener, principal, client_id, host, software_name, software_version"
-KEYS = f"hour, broker, {WHO}, api_key, api_version, forwarded, replica"
+CLIENT = "listener, principal, client_id, host, software_name, software_version"
+KEYS = f"hour, broker, {CLIENT}, api_key, api_version, forwarded, replica"
 FORM_H, FORM_I, FORM_J = (1 << FORMS.index(form) for form in "HIJ")
 START, END = "Completed request:", " (kafka.request.logger)"
 
@@ -121,7 +121,7 @@ USAGE = f"""
 
 CONNECTIONS = f"""
     CREATE OR REPLACE TEMP TABLE connections AS
-    SELECT broker, connection, {WHO}, forwarded, replica, date_trunc('day', hour) AS day,
+    SELECT broker, connection, {CLIENT}, forwarded, replica, date_trunc('day', hour) AS day,
         sum(requests)::BIGINT AS requests,
         min(first_seen) AS first_seen, max(last_seen) AS last_seen
     FROM {PLACED} WHERE outcome = 'request' GROUP BY ALL"""

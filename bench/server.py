@@ -10,10 +10,7 @@ from collections.abc import Callable, Iterator
 
 from bench.processes import Subject, kafka_broker, rollcall_node
 from bench.rows import Row, Timing, below, timing, within
-from rollcall.protocol.dialects import RELEASED, dialect
-from rollcall.protocol.framing import frame
-from rollcall.protocol.headers import write_request
-from rollcall.protocol.messages import Message
+from rollcall.protocol import RELEASED, Message, dialect, frame, write_request
 
 API_VERSIONS, METADATA = 18, 3
 IN_FLIGHT = 20

@@ -6,12 +6,15 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from rollcall.protocol.dialects import RELEASED, Dialect
-from rollcall.protocol.error_codes import Errors
-from rollcall.protocol.headers import Request
-from rollcall.protocol.messages import Message
-from rollcall.protocol.schema import API_VERSIONS_KEY
-from rollcall.protocol.versions import VersionRange
+from rollcall.protocol import (
+    API_VERSIONS_KEY,
+    RELEASED,
+    Dialect,
+    Errors,
+    Message,
+    Request,
+    VersionRange,
+)
 from rollcall.server.gauge import OTHER
 
 # Kafka's expression, for the whole string; the one printed in KIP-511 has a mistake.

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rollcall.protocol.dialects import Dialect
-from rollcall.protocol.error_codes import Errors
-from rollcall.protocol.messages import Message
+from rollcall.protocol import Dialect, Errors, Message
 from rollcall.protocol.sasl import AuthenticationFailed, SaslReply, SaslServer, new_server
 from rollcall.server.config import SaslConfig
 from rollcall.server.handlers import SASL_AUTHENTICATE_KEY, SASL_HANDSHAKE_KEY

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rollcall.errors import ConfigError
-from rollcall.protocol.dialects import DIALECT_NAMES, RELEASED
+from rollcall.protocol import DIALECT_NAMES, RELEASED, VersionRange
 from rollcall.protocol.sasl import MECHANISMS, CredentialStore
-from rollcall.protocol.versions import VersionRange
 
 if TYPE_CHECKING:
     from rollcall.server.registry import ConnectionInfo

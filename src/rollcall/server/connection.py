@@ -20,11 +20,15 @@ from struct import Struct
 from typing import TYPE_CHECKING, Final
 
 from rollcall.catalog.apis import known_apis
-from rollcall.protocol.errors import RemoteProtocolError
-from rollcall.protocol.framing import frame
-from rollcall.protocol.headers import Request, read_request, write_response
-from rollcall.protocol.messages import Message
-from rollcall.protocol.schema import API_VERSIONS_KEY
+from rollcall.protocol import (
+    API_VERSIONS_KEY,
+    Message,
+    RemoteProtocolError,
+    Request,
+    frame,
+    read_request,
+    write_response,
+)
 from rollcall.server.authentication import (
     AuthenticationStep,
     SaslAuthentication,

@@ -10,8 +10,7 @@ import logging
 from functools import cache
 from typing import Final
 
-from rollcall.protocol.dialects import RELEASED, ApiSpec, Dialect, dialect
-from rollcall.protocol.schema import StructSpec
+from rollcall.protocol import RELEASED, ApiSpec, Dialect, StructSpec, dialect
 from rollcall.server.registry import ConnectionInfo
 
 logger = logging.getLogger(__name__)

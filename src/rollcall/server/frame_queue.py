@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rollcall.protocol.framing import frame_size
+from rollcall.protocol import frame_size
 
 PREFIX_BYTES = 4
 

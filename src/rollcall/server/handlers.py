@@ -8,11 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from rollcall.errors import ConfigError
-from rollcall.protocol.dialects import Dialect
-from rollcall.protocol.headers import Request
-from rollcall.protocol.messages import Message
-from rollcall.protocol.schema import API_VERSIONS_KEY
-from rollcall.protocol.versions import VersionRange
+from rollcall.protocol import API_VERSIONS_KEY, Dialect, Message, Request, VersionRange
 from rollcall.server.registry import ConnectionInfo
 
 if TYPE_CHECKING:

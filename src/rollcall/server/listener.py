@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rollcall.errors import RollcallError
-from rollcall.protocol.dialects import dialect
-from rollcall.protocol.headers import Request
+from rollcall.protocol import Request, dialect
 from rollcall.server.api_versions import ApiVersions
 from rollcall.server.config import ListenerConfig
 from rollcall.server.connection import Connection

@@ -8,10 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from rollcall.catalog.apis import known_apis
+from rollcall.protocol import Dialect, Message, json_form, struct_form
 from rollcall.protocol.conversation import PRODUCE_KEY
-from rollcall.protocol.dialects import Dialect
-from rollcall.protocol.messages import Message
-from rollcall.protocol.rendering import json_form, struct_form
 from rollcall.protocol.schema import snake_case
 from rollcall.server.config import RequestLogFormat
 from rollcall.server.handlers import SASL_AUTHENTICATE_KEY

@@ -14,9 +14,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from rollcall.protocol.dialects import Dialect
-from rollcall.protocol.headers import Request
-from rollcall.protocol.messages import Message
+from rollcall.protocol import Dialect, Message, Request
 from rollcall.server.config import RequestLogConfig, RequestLogFormat, RequestLogLevel
 from rollcall.server.log_format import request_line
 from rollcall.server.registry import ConnectionInfo
