@@ -167,8 +167,7 @@ def _api_page(dialects: Sequence[Dialect], key: int) -> Iterator[str]:
     yield f"# {dialects[0].apis[key].name} (key {key})"
     for kind in ("request", "response"):
         for dialect in dialects:
-            api = dialect.apis[key]
-            spec = api.request if kind == "request" else api.response
+            spec = _spec_of(dialect, key, kind)
             if dialect is not dialects[0] and spec is _spec_of(dialects[0], key, kind):
                 continue  # the overlay does not change this message
             yield from ("", f"## {spec.name}, dialect {dialect.name}", "")
@@ -183,22 +182,22 @@ def _spec_of(dialect: Dialect, key: int, kind: str) -> MessageSpec:
 
 
 def _version_table(dialect: Dialect, spec: MessageSpec) -> Iterator[str]:
-    yield _line("version", "change", "")
+    yield _line("version", "change", "status")
     yield _line("---", "---", "---")
     for version in spec.versions:
-        mark = "**deprecated**" if is_deprecated(dialect, spec, version) else ""
+        mark = "deprecated" if is_deprecated(dialect, spec, version) else ""
         yield _line(version, _escaped(change_in(spec, version)), mark)
 
 
 def _version_section(page: MessageLayout) -> Iterator[str]:
     mark = ", deprecated" if page.deprecated else ""
     yield from ("", f"### {page.name} {page.version} ({page.dialect}{mark})", "")
-    yield f"Header {page.header}. {'Flexible.' if page.flexible else 'Not flexible.'}"
+    yield f"Header version {page.header}. {'Flexible.' if page.flexible else 'Not flexible.'}"
     if not page.rows:
         yield "The body is empty."
         return
     yield ""
-    yield _line("field", "type", "null", "tag", "default", "about")
+    yield _line("field", "type", "nullable", "tag", "default", "about")
     yield _line(*["---"] * 6)
     for row in page.rows:
         about = f"**Deprecated.** {row.about}" if row.deprecated else row.about
