@@ -35,8 +35,6 @@ DEFAULTS = {
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     # keys are long strings: the first-level hash map costs more than it saves
     "spark.sql.codegen.aggregate.map.twolevel.enabled": "false",
-    # one batch and one compaction of a stream need more than Spark's 100 generated classes
-    "spark.sql.codegen.cache.maxEntries": "1000",
     # Spark keeps plans for its UI even if that is off: by default 1,000 queries, whose large plans
     # fill the memory of a stream within a day
     "spark.sql.ui.retainedExecutions": "10",
