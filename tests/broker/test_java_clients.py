@@ -39,7 +39,9 @@ def test_511_4_java_client_describes_the_cluster_and_is_registered_with_its_name
     client_id = f"java-{release}"
     expected = [cluster.description["cluster_id"], "1", "3", "7", "[]"]
     # Retried, as a session can expire on a loaded machine.
-    eventually(lambda: run_client(Release(release), "Look.java", cluster, client_id) == expected)
+    eventually(
+        lambda: run_client(Release(release), "DescribeCluster.java", cluster, client_id) == expected
+    )
     lines = eventually(lambda: logged(cluster, client_id, "METADATA"))
     clients = [line["clientInformation"] for line in lines]
     assert all(
@@ -51,6 +53,6 @@ def test_511_4_java_client_describes_the_cluster_and_is_registered_with_its_name
 @pytest.mark.kafka
 def test_java_client_without_api_versions_lists_no_topics(cluster: RunningCluster) -> None:
     old = Release("0.9.0.1", "2.11")
-    assert run_client(old, "LookOld.java", cluster, "java-old") == ["{}"]
+    assert run_client(old, "ListTopics.java", cluster, "java-old") == ["{}"]
     lines = eventually(lambda: logged(cluster, "java-old", "METADATA"))
     assert {line["clientInformation"]["softwareName"] for line in lines} == {"unknown"}

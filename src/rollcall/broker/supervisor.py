@@ -22,6 +22,7 @@ from rollcall.errors import RollcallError
 CONTROLLER_ID = 1
 START_SECONDS = 30.0
 START_SECONDS_PER_NODE = 2.0
+"""Start timeout of the cluster: 30 s, and 2 s for each node."""
 
 
 @dataclass(frozen=True)
@@ -141,13 +142,9 @@ class ClusterSupervisor:
         seconds = START_SECONDS + START_SECONDS_PER_NODE * self.config.brokers
         deadline = asyncio.get_running_loop().time() + seconds
         while not self.ready:
-            failures = [
-                process.failure
-                for process in self._processes.values()
-                if process.failure is not None
-            ]
-            if failures:
-                raise failures[0]
+            for process in self._processes.values():
+                if process.failure is not None:
+                    raise process.failure
             if asyncio.get_running_loop().time() > deadline:
                 raise self._start_timeout(seconds)
             self._wake.clear()

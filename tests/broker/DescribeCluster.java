@@ -3,8 +3,8 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeClusterOptions;
 import org.apache.kafka.clients.admin.DescribeClusterResult;
 
-/** What the admin client of Java sees: cluster, controller, number of nodes and operations, topics. */
-public class Look {
+/** Prints cluster id, controller, number of nodes and operations, and topics, with the Java admin client. */
+public class DescribeCluster {
     public static void main(String[] arguments) throws Exception {
         Properties settings = new Properties();
         settings.put("bootstrap.servers", arguments[0]);
@@ -12,12 +12,12 @@ public class Look {
         settings.put("request.timeout.ms", "15000");
         try (Admin admin = Admin.create(settings)) {
             DescribeClusterOptions options = new DescribeClusterOptions();
-            DescribeClusterResult seen =
+            DescribeClusterResult result =
                 admin.describeCluster(options.includeAuthorizedOperations(true));
-            System.out.println(seen.clusterId().get());
-            System.out.println(seen.controller().get().id());
-            System.out.println(seen.nodes().get().size());
-            System.out.println(seen.authorizedOperations().get().size());
+            System.out.println(result.clusterId().get());
+            System.out.println(result.controller().get().id());
+            System.out.println(result.nodes().get().size());
+            System.out.println(result.authorizedOperations().get().size());
             System.out.println(admin.listTopics().names().get());
         }
     }
