@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rollcall.catalog.apis import FILE, Mode, api_name, api_named, api_names, build_apis, known_apis
-from rollcall.catalog.loader import CatalogError, TableError, read_table
+from rollcall.catalog.apis import FILE, Mode, api_name, api_names, build_apis, known_apis
+from rollcall.catalog.loader import TableError, read_table
 
 
 def test_known_apis_has_every_key_from_0_to_92() -> None:
@@ -25,22 +25,8 @@ def test_known_apis_has_every_key_from_0_to_92() -> None:
         ("LIST_CLIENT_METRICS_RESOURCES", 74),
     ],
 )
-def test_api_named_finds_current_and_old_names(name: str, key: int) -> None:
+def test_api_names_has_current_and_old_names(name: str, key: int) -> None:
     assert api_names()[name] == key
-    assert api_named(name).key == key
-
-
-@pytest.mark.parametrize("name", ["describe_cluster", "DescribeCluster", "describe-cluster", "60"])
-def test_api_named_accepts_any_spelling_and_the_key(name: str) -> None:
-    assert api_named(name).name == "DescribeCluster"
-
-
-def test_api_named_suggests_a_name_for_an_unknown_one() -> None:
-    with pytest.raises(CatalogError, match="Fetsh") as caught:
-        api_named("Fetsh")
-    assert caught.value.hint == "did you mean Fetch?"
-    with pytest.raises(CatalogError, match="999"):
-        api_named("999")
 
 
 def test_api_name_of_an_unknown_key_is_the_number() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from rollcall.catalog import api_named, listed_ranges
+from rollcall.catalog import api_names, listed_ranges
 from rollcall.tables.columns import FORMS, TABLES
 from rollcall.tables.folder import make_tables
 from rollcall.tables.manifests import Counts, Kind, Manifest, Part, file_name
@@ -78,7 +78,7 @@ class TableBuilder:
                     **COUNTS,
                     **software_columns(software),
                     "hour": time,
-                    "api_key": api_named(api).key,
+                    "api_key": api_names()[api],
                     "api_version": version,
                     "requests": 10,
                     "longest_us": 1000,

@@ -17,79 +17,58 @@ In reading order:
     clients/    the library of a client, its application, and its compatibility with a release
 """
 
-from rollcall.catalog.apis import Api, Mode, api_name, api_named, api_names, known_apis
-from rollcall.catalog.brokers import (
-    BrokerCondition,
+from rollcall.catalog.apis import Mode, api_name, api_names, known_apis
+from rollcall.catalog.brokers.identify import (
+    identify_broker,
+    identify_release,
+    identify_without_api_versions,
+)
+from rollcall.catalog.brokers.other_products import OtherProduct
+from rollcall.catalog.brokers.result import (
     BrokerIdentity,
     BrokerKind,
     ClosestRelease,
     Evidence,
     EvidenceKind,
     LineCandidate,
-    OtherProduct,
     ReleaseInference,
-    identify_broker,
-    identify_release,
-    identify_without_api_versions,
 )
-from rollcall.catalog.clients import (
-    ApplicationRule,
-    Library,
-    LibraryCandidate,
+from rollcall.catalog.clients.applications import application_rules
+from rollcall.catalog.clients.compatibility import (
     LibraryCompatibility,
-    LibraryEvidence,
-    LibraryInference,
     Risk,
     RiskReason,
-    application_of,
-    application_rules,
-    engine_of,
-    identify_library,
     known_api_versions,
-    known_libraries,
     library_compatibility,
-    parse_version,
 )
+from rollcall.catalog.clients.identify import LibraryCandidate, LibraryInference, identify_library
+from rollcall.catalog.clients.libraries import engine_of, known_libraries, parse_version
 from rollcall.catalog.features import (
     BrokerSupport,
-    Feature,
     FeatureResult,
     MissingRequirement,
     Usable,
-    known_features,
     usable_features,
 )
-from rollcall.catalog.loader import CatalogError, TableError
+from rollcall.catalog.loader import CatalogError
 from rollcall.catalog.provenance import Provenance
-from rollcall.catalog.ranges import Difference, Range, Ranges, as_ranges, differences, intersect
-from rollcall.catalog.releases import (
+from rollcall.catalog.ranges import Difference, Range, Ranges, differences, intersect
+from rollcall.catalog.releases.api_ranges import (
     Acceptance,
-    LogFormat,
-    Release,
-    ReleaseLine,
-    UnknownReleaseError,
     acceptance,
     accepted_ranges,
     accepts,
-    apache_line,
-    first_line_listing,
     is_deprecated,
     is_known_release,
-    known_log_formats,
-    known_release_lines,
     listed_ranges,
     lists,
-    log_format,
-    log_format_of,
-    newest_release_line,
     release_line,
 )
+from rollcall.catalog.releases.log_formats import known_log_formats, log_format, log_format_of
+from rollcall.catalog.releases.release import Release, UnknownReleaseError
 
 __all__ = [
     "Acceptance",
-    "Api",
-    "ApplicationRule",
-    "BrokerCondition",
     "BrokerIdentity",
     "BrokerKind",
     "BrokerSupport",
@@ -98,15 +77,11 @@ __all__ = [
     "Difference",
     "Evidence",
     "EvidenceKind",
-    "Feature",
     "FeatureResult",
-    "Library",
     "LibraryCandidate",
     "LibraryCompatibility",
-    "LibraryEvidence",
     "LibraryInference",
     "LineCandidate",
-    "LogFormat",
     "MissingRequirement",
     "Mode",
     "OtherProduct",
@@ -115,25 +90,18 @@ __all__ = [
     "Ranges",
     "Release",
     "ReleaseInference",
-    "ReleaseLine",
     "Risk",
     "RiskReason",
-    "TableError",
     "UnknownReleaseError",
     "Usable",
     "acceptance",
     "accepted_ranges",
     "accepts",
-    "apache_line",
     "api_name",
-    "api_named",
     "api_names",
-    "application_of",
     "application_rules",
-    "as_ranges",
     "differences",
     "engine_of",
-    "first_line_listing",
     "identify_broker",
     "identify_library",
     "identify_release",
@@ -143,16 +111,13 @@ __all__ = [
     "is_known_release",
     "known_api_versions",
     "known_apis",
-    "known_features",
     "known_libraries",
     "known_log_formats",
-    "known_release_lines",
     "library_compatibility",
     "listed_ranges",
     "lists",
     "log_format",
     "log_format_of",
-    "newest_release_line",
     "parse_version",
     "release_line",
     "usable_features",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
 
-from rollcall.catalog.loader import CatalogError, Row, check_fields, invalid_row, read_table
+from rollcall.catalog.loader import Row, check_fields, invalid_row, read_table
 
 FILE = "apis.json"
 
@@ -57,20 +56,6 @@ def api_names() -> Mapping[str, int]:
     return MappingProxyType({name: api.key for api in known_apis().values() for name in api.names})
 
 
-def api_named(name: str) -> Api:
-    """The API with a name, in any spelling that Kafka ever used, or with a key given as text."""
-    key = int(name) if name.isdecimal() else api_names().get(name)
-    if key is None:
-        key = _normalized_names().get(_normalize(name))
-    if key is None or key not in known_apis():
-        close = difflib.get_close_matches(name, keys_by_name(known_apis()), n=1)
-        raise CatalogError(
-            f"there is no API called {name!r}",
-            hint=f"did you mean {close[0]}?" if close else "use a name such as Fetch, or its key",
-        )
-    return known_apis()[key]
-
-
 def api_name(key: int) -> str:
     """The name of an API, or the key as text if the API is unknown."""
     api = known_apis().get(key)
@@ -111,12 +96,3 @@ def build_apis(rows: Sequence[Row]) -> Mapping[int, Api]:
             invalid_row(FILE, where, "no listener serves it", "name the modes that list it")
         apis[api.key] = api
     return MappingProxyType(dict(sorted(apis.items())))
-
-
-def _normalize(name: str) -> str:
-    return name.replace("_", "").replace("-", "").casefold()
-
-
-@cache
-def _normalized_names() -> Mapping[str, int]:
-    return {_normalize(name): key for name, key in api_names().items()}

@@ -8,35 +8,3 @@
 
 Facts about releases are in `catalog.releases`; querying brokers is in `client`.
 """
-
-from rollcall.catalog.brokers.fingerprints import BrokerCondition
-from rollcall.catalog.brokers.identify import (
-    identify_broker,
-    identify_release,
-    identify_without_api_versions,
-)
-from rollcall.catalog.brokers.other_products import OtherProduct
-from rollcall.catalog.brokers.result import (
-    BrokerIdentity,
-    BrokerKind,
-    ClosestRelease,
-    Evidence,
-    EvidenceKind,
-    LineCandidate,
-    ReleaseInference,
-)
-
-__all__ = [
-    "BrokerCondition",
-    "BrokerIdentity",
-    "BrokerKind",
-    "ClosestRelease",
-    "Evidence",
-    "EvidenceKind",
-    "LineCandidate",
-    "OtherProduct",
-    "ReleaseInference",
-    "identify_broker",
-    "identify_release",
-    "identify_without_api_versions",
-]
