@@ -56,11 +56,7 @@ class LibraryCandidate:
     """The engine is older than this: later versions report their name to this broker."""
     apache_line: str | None = None
     """The Apache line in a vendor build with its own version number."""
-    matching_versions: tuple[Release, ...] = ()
-    """Library versions with this signature; unknown versions may have it as well."""
     evidence: tuple[LibraryEvidence, ...] = ()
-    matching_apis: tuple[int, ...] = ()
-    """API keys whose versions match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,14 +251,12 @@ def _candidate(
     evidence: LibraryEvidence,
     version: Release | None = None,
 ) -> LibraryCandidate:
-    fitting = [match for match in matches if match.matching and not match.conflicting]
-    used = (LibraryEvidence.API_VERSIONS,) if fitting else ()
+    fits = any(match.matching and not match.conflicting for match in matches)
+    used = (LibraryEvidence.API_VERSIONS,) if fits else ()
     return LibraryCandidate(
         library.id,
         version=version,
         engine=library.engine or library.id,
         engine_version=None if library.engine else version,
-        matching_versions=tuple(found.sender.version for found in fitting if found.sender.version),
         evidence=tuple(dict.fromkeys((evidence, *used))),
-        matching_apis=tuple(sorted({key for match in fitting for key in match.matching})),
     )
