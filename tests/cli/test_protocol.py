@@ -60,7 +60,7 @@ def test_show_as_json_carries_header_and_traits() -> None:
 
 def test_show_without_a_version_lists_the_changes() -> None:
     shown = rollcall("show", "Fetch")
-    assert "deprecated   as 0; the client reads record format 1 (KIP-32)" in shown
+    assert "deprecated   same as 0; the client supports record format 1 (KIP-32)" in shown
     assert len(json.loads(rollcall("show", "Fetch", "--json"))) == 2 * 19
 
 
