@@ -109,30 +109,34 @@ def superseded_version(used: UsedVersion) -> Finding | None:
     return used.finding(Reason.SUPERSEDED) if used.is_superseded else None
 
 
-def version_of_capable_library(used: UsedVersion) -> Finding | None:
+def library_supports_accepted(used: UsedVersion) -> Finding | None:
+    """The client will use a version that the target accepts, as its library supports one."""
     if used.library_supports_accepted:
         return used.finding(Reason.LIBRARY_SUPPORTS_ACCEPTED)
     return None
 
 
-def broker_maximum_version(used: UsedVersion) -> Finding | None:
+def refused_at_broker_maximum(used: UsedVersion) -> Finding | None:
+    """A refused version equal to the broker's maximum is `unknown`: the client may support more."""
     if used.broker_maximum.is_reached and used.accepted is not None:
         return used.finding(Reason.REFUSED_AT_BROKER_MAXIMUM)
     return None
 
 
 def refused_version(used: UsedVersion) -> Finding | None:
+    """The version is below the broker's maximum, or the target has removed the API: `breaks`."""
     return used.finding(Reason.REFUSED)
 
 
+# From `superseded_version` on, the target refuses the version.
 USED_VERSION_RULES: tuple[Rule[UsedVersion], ...] = (
     uninformative_version,
     accepted_version,
     api_not_available,
     version_above_maximum,
     superseded_version,
-    version_of_capable_library,
-    broker_maximum_version,
+    library_supports_accepted,
+    refused_at_broker_maximum,
     refused_version,
 )
 
