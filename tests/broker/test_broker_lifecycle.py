@@ -48,7 +48,7 @@ class FakeController:
 
 
 def new_registrations(epoch: int = 1, cluster_id: str = "a-cluster") -> Registrations:
-    return Registrations(cluster_id, 1, controller_epoch=epoch, session_seconds=1.0)
+    return Registrations(cluster_id, 1, controller_epoch=epoch, session_timeout=1.0)
 
 
 @asynccontextmanager

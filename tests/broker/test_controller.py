@@ -76,11 +76,11 @@ class FakeClock:
 async def controlled(
     *nodes: FakeNode,
     expected: int | None = None,
-    session_seconds: float = 600.0,
+    session_timeout: float = 600.0,
     clock: Callable[[], float] = time.monotonic,
 ) -> AsyncIterator[Controller]:
     registrations = Registrations(
-        "a-cluster", 1, controller_epoch=2, session_seconds=session_seconds
+        "a-cluster", 1, controller_epoch=2, session_timeout=session_timeout
     )
     controller = Controller(
         registrations,
@@ -145,7 +145,7 @@ async def test_every_node_receives_every_change() -> None:
 
 async def test_node_that_refuses_connections_is_unregistered_before_its_session_expires() -> None:
     first, second = FakeNode(1), FakeNode(2)
-    async with controlled(first, second, session_seconds=600):
+    async with controlled(first, second, session_timeout=600):
         await wait_until(lambda: first.view == [1, 2])
         await second.server.stop(grace_seconds=0)
         await wait_until(lambda: first.view == [1])
@@ -153,7 +153,7 @@ async def test_node_that_refuses_connections_is_unregistered_before_its_session_
 
 async def test_node_without_heartbeats_is_unregistered_when_its_session_expires() -> None:
     first, second, clock = FakeNode(1), FakeNode(2), FakeClock()
-    async with controlled(first, second, session_seconds=10, clock=clock) as controller:
+    async with controlled(first, second, session_timeout=10, clock=clock) as controller:
         await wait_until(lambda: first.view == [1, 2])
         clock.now = 8
         assert heartbeat(controller, 1)
@@ -187,7 +187,7 @@ async def test_started_controller_sends_nothing_before_all_nodes_have_registered
 
 async def test_started_controller_waits_no_longer_than_one_session() -> None:
     node, clock = FakeNode(1), FakeClock()
-    async with controlled(node, expected=2, session_seconds=10, clock=clock) as controller:
+    async with controlled(node, expected=2, session_timeout=10, clock=clock) as controller:
         await asyncio.sleep(0.4)
         clock.now = 9
         assert heartbeat(controller, 1)

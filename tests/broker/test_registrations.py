@@ -16,7 +16,7 @@ def broker(broker_id: int = 1, *, port: int = 9000, start: int = 1000) -> LiveBr
 
 
 def new_registrations(**changes: float) -> Registrations:
-    return Registrations("a-cluster", 1, controller_epoch=3, session_seconds=2.0, **changes)
+    return Registrations("a-cluster", 1, controller_epoch=3, session_timeout=2.0, **changes)
 
 
 def test_registered_brokers_are_in_the_view_by_id() -> None:

@@ -56,7 +56,7 @@ class Controller:
 
     async def run(self) -> None:
         """Run until cancelled."""
-        publish_at = self.clock() + self.registrations.session_seconds
+        publish_at = self.clock() + self.registrations.session_timeout
         try:
             while True:
                 self._remove_expired()
@@ -73,7 +73,11 @@ class Controller:
     def _remove_expired(self) -> None:
         expired = self.registrations.expired(self.clock())
         for registration in expired:
-            _log.warning("node %d: session expired, unregistered", registration.broker.id)
+            _log.warning(
+                "node %d: session expired, no heartbeat within %g s: unregistered",
+                registration.broker.id,
+                self.registrations.session_timeout,
+            )
         self.registrations.remove(expired)
 
     def _update_senders(self) -> None:
@@ -101,7 +105,7 @@ class Controller:
                 async with self.connect(endpoint) as node:
                     await self._send_changes(node, registration)
             except ConnectionRefusedByBrokerError:
-                _log.warning("node %d: connection refused, unregistered", broker.id)
+                _log.warning("node %d: connection refused: unregistered", broker.id)
                 self.registrations.remove([registration])
                 return
             except ClientError as error:

@@ -17,8 +17,9 @@ from uuid import UUID
 from rollcall.broker.metadata_cache import NO_EPOCH, ClusterView, LiveBroker
 from rollcall.protocol import Errors
 
-SESSION_SECONDS = 1.75
-"""Session timeout: with the time to update the other nodes, a dead node is removed within 2 s."""
+SESSION_TIMEOUT_SECONDS = 1.75
+"""A node without a heartbeat for this long is unregistered (Kafka's `broker.session.timeout.ms`).
+With the time to update the other nodes, a dead node is removed within 2 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Registrations:
     cluster_id: str
     controller_id: int
     controller_epoch: int
-    session_seconds: float = SESSION_SECONDS
+    session_timeout: float = SESSION_TIMEOUT_SECONDS
     change: int = 0
     _by_id: dict[int, Registration] = field(default_factory=dict)
     _epochs: int = 0
@@ -101,4 +102,4 @@ class Registrations:
         return known.broker.endpoints != new.endpoints and not self._is_expired(known, now)
 
     def _is_expired(self, known: Registration, now: float) -> bool:
-        return now - known.last_heartbeat > self.session_seconds
+        return now - known.last_heartbeat > self.session_timeout

@@ -9,14 +9,14 @@ import pytest
 
 from rollcall.broker.broker_lifecycle import HEARTBEAT_SECONDS
 from rollcall.broker.handlers import CLIENT_HANDLERS, HandlerRequest
-from rollcall.broker.registrations import SESSION_SECONDS
+from rollcall.broker.registrations import SESSION_TIMEOUT_SECONDS
 from rollcall.protocol import RELEASED, dialect
 from rollcall.server import ConnectionLimits
 from tests.broker.handlers.calling import node
 
 PRODUCE, METADATA, FIND_COORDINATOR = 0, 3, 10
 MAX_BYTES = ConnectionLimits().max_frame_bytes
-MAX_CPU_SECONDS = (SESSION_SECONDS - HEARTBEAT_SECONDS) / 2
+MAX_CPU_SECONDS = (SESSION_TIMEOUT_SECONDS - HEARTBEAT_SECONDS) / 2
 """With the same time again for the request log, the heartbeat still arrives in time."""
 
 
