@@ -11,9 +11,12 @@ from tests.pipeline.running import make_old, read
 
 LINES = 50_000
 KINDS = {
-    "reconnect storm": {ProblemKind.RECONNECTS},
+    "reconnect storm": {ProblemKind.RECONNECT_STORM},
     # a client that closes after one request reconnects for the next one
-    "single-request connections": {ProblemKind.SINGLE_REQUESTS, ProblemKind.RECONNECTS},
+    "single-request connections": {
+        ProblemKind.SINGLE_REQUEST_CONNECTIONS,
+        ProblemKind.RECONNECT_STORM,
+    },
     "Metadata flood": {ProblemKind.METADATA_FLOOD},
     "ApiVersions flood": {ProblemKind.API_VERSIONS_FLOOD},
     "errors and throttling": {ProblemKind.ERRORS, ProblemKind.THROTTLED},

@@ -35,7 +35,7 @@ def test_a_reconnect_storm_has_software_host_and_broker(tmp_path: Path) -> None:
     (problem,) = report_of(
         tmp_path, normal_client().connect(100, software=RDKAFKA, requests=9)
     ).problems
-    assert problem.kind is ProblemKind.RECONNECTS
+    assert problem.kind is ProblemKind.RECONNECT_STORM
     assert (problem.client.software, problem.versions) == ("librdkafka", ("2.4.0",))
     assert (problem.host, problem.broker, problem.rate) == ("10.0.0.1", "b1:9092", 100)
 
@@ -54,7 +54,7 @@ def test_reconnects_far_above_the_median_are_a_storm(
     storms = [
         problem.client.application
         for problem in report.problems
-        if problem.kind is ProblemKind.RECONNECTS
+        if problem.kind is ProblemKind.RECONNECT_STORM
     ]
     assert storms == (["unstable"] if is_problem else [])
 
@@ -69,7 +69,7 @@ def test_an_old_storm_is_found_in_summed_connections(tmp_path: Path) -> None:
     opened = {"opened": 130, "most_opened": 100, "seen_once": 0, "most_seen_once": 0}
     builder.add("connection_hours", **row, **times, **opened)
     (problem,) = report_of(tmp_path, builder).problems
-    assert (problem.kind, problem.rate) == (ProblemKind.RECONNECTS, 100)
+    assert (problem.kind, problem.rate) == (ProblemKind.RECONNECT_STORM, 100)
 
 
 def test_connections_with_one_request_are_a_problem(tmp_path: Path) -> None:
@@ -77,7 +77,11 @@ def test_connections_with_one_request_are_a_problem(tmp_path: Path) -> None:
         normal_client().connect(30, software=RDKAFKA).connect(20, software=RDKAFKA, requests=5)
     )
     (problem,) = report_of(tmp_path, builder).problems
-    assert (problem.kind, problem.count, problem.of) == (ProblemKind.SINGLE_REQUESTS, 30, 50)
+    assert (problem.kind, problem.count, problem.of) == (
+        ProblemKind.SINGLE_REQUEST_CONNECTIONS,
+        30,
+        50,
+    )
 
 
 @pytest.mark.parametrize(
@@ -147,4 +151,4 @@ def test_replica_and_forwarded_requests_are_not_problems_of_clients(tmp_path: Pa
 def test_thresholds_can_be_set(tmp_path: Path) -> None:
     builder = normal_client().connect(10, software=RDKAFKA, requests=5)
     report = report_of(tmp_path, builder, thresholds=ProblemThresholds(reconnects_per_hour=5))
-    assert report.counts == {ProblemKind.RECONNECTS: 1}
+    assert report.counts == {ProblemKind.RECONNECT_STORM: 1}

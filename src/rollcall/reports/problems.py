@@ -18,8 +18,8 @@ METADATA, API_VERSIONS = 3, 18
 
 
 class ProblemKind(StrEnum):
-    RECONNECTS = "reconnect storm"
-    SINGLE_REQUESTS = "single-request connections"
+    RECONNECT_STORM = "reconnect storm"
+    SINGLE_REQUEST_CONNECTIONS = "single-request connections"
     METADATA_FLOOD = "Metadata flood"
     API_VERSIONS_FLOOD = "ApiVersions flood"
     ERRORS = "errors"
@@ -42,19 +42,23 @@ class ProblemThresholds:
     median of all clients."""
 
     reconnects_per_hour: int = 60
+    """The maximum of connections: more are a reconnect storm."""
     requests_per_hour: int = 600
-    """Of Metadata or ApiVersions: one every 6 seconds."""
+    """The maximum of Metadata or ApiVersions requests, one every 6 seconds: more are a flood."""
     times_median: int = 10
-    least_reconnects: int = 6
-    """Per hour. A rarely used connection is opened this often, because brokers and clients close
-    connections that are idle for 10 minutes. Up to here the median does not matter."""
-    least_requests: int = 30
-    requests_per_connection: int = 5
-    """ApiVersions requests per connection (a client needs one or two), or times the median."""
-    single_share: float = 0.5
-    single_count: int = 20
-    single_per_hour: int = 5
-    """To the same broker. A single such connection may be the end of a log."""
+    """A rate above this multiple of the median is a problem too, but only above the next two."""
+    min_reconnects_per_hour: int = 6
+    """A rarely used connection is opened this often, because brokers and clients close
+    connections that are idle for 10 minutes."""
+    min_requests: int = 30
+    """Per hour, or in all for `api_versions_per_connection`."""
+    api_versions_per_connection: int = 5
+    """Requests (a client needs one or two), or this multiple of the median if that is higher."""
+    single_request_share: float = 0.5
+    """Share of connections with a single request, of all connections of a client."""
+    single_request_count: int = 20
+    single_request_per_hour: int = 5
+    """To the same broker. One such connection alone may be the end of a log."""
     error_share: float = 0.05
     error_count: int = 20
     throttled_share: float = 0.01
@@ -62,16 +66,16 @@ class ProblemThresholds:
     versions: int = 3
     """Versions of one library in one application on the same day."""
 
-    def reconnects(self, median: float) -> float:
-        relative = max(self.least_reconnects, self.times_median * median)
+    def reconnect_limit(self, median: float) -> float:
+        relative = max(self.min_reconnects_per_hour, self.times_median * median)
         return min(self.reconnects_per_hour, relative)
 
-    def requests(self, median: float) -> float:
-        relative = max(self.least_requests, self.times_median * median)
+    def request_limit(self, median: float) -> float:
+        relative = max(self.min_requests, self.times_median * median)
         return min(self.requests_per_hour, relative)
 
-    def per_connection(self, median: float) -> float:
-        return self.requests_per_connection * max(1, median)
+    def per_connection_limit(self, median: float) -> float:
+        return self.api_versions_per_connection * max(1, median)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,12 +181,12 @@ SELECT {key}, flatten(list(versions)), CAST(sum({part}) AS BIGINT), CAST(sum({of
   max({{'count': {part}, 'api': api_key}}).api
 FROM behaviour GROUP BY {key} HAVING sum({part}) >= {count} AND sum({part}) > {share} * sum({of})
 """
-RECONNECTS = """
+RECONNECT_STORMS = """
 SELECT {key}, {peak} AS top, CAST(sum(opened) AS BIGINT)
 FROM opened GROUP BY {key} HAVING max(peak.per_hour) > {limit}
 """
 MEDIAN_RECONNECTS = "SELECT coalesce(median(peak.per_hour), 0) FROM opened_by"
-SINGLE_REQUESTS = """
+SINGLE_REQUEST_CONNECTIONS = """
 SELECT {key}, CAST(sum(seen_once) AS BIGINT), CAST(sum(opened) AS BIGINT)
 FROM opened GROUP BY {key}
 HAVING sum(seen_once) >= {count} AND sum(seen_once) > {share} * sum(opened)
@@ -224,13 +228,13 @@ def _order(problem: Problem) -> tuple[object, ...]:
     return list(ProblemKind).index(problem.kind), -problem.severity, -problem.count, names
 
 
-def _reconnects(reader: Reader, thresholds: ProblemThresholds) -> Iterator[Problem]:
+def _reconnect_storms(reader: Reader, thresholds: ProblemThresholds) -> Iterator[Problem]:
     versions = _versions_per_client(reader)
-    limit = thresholds.reconnects(_median(reader, MEDIAN_RECONNECTS))
-    for *key, top, count in reader.rows(RECONNECTS.format(key=KEY, peak=PEAK, limit=limit)):
+    limit = thresholds.reconnect_limit(_median(reader, MEDIAN_RECONNECTS))
+    for *key, top, count in reader.rows(RECONNECT_STORMS.format(key=KEY, peak=PEAK, limit=limit)):
         client = ClientKey(*key)
         yield Problem(
-            ProblemKind.RECONNECTS,
+            ProblemKind.RECONNECT_STORM,
             client,
             versions.get(client, ()),
             count,
@@ -242,19 +246,19 @@ def _reconnects(reader: Reader, thresholds: ProblemThresholds) -> Iterator[Probl
         )
 
 
-def _single_requests(reader: Reader, thresholds: ProblemThresholds) -> Iterator[Problem]:
+def _single_request_connections(reader: Reader, thresholds: ProblemThresholds) -> Iterator[Problem]:
     versions = _versions_per_client(reader)
-    share = thresholds.single_share
-    sql = SINGLE_REQUESTS.format(
+    share = thresholds.single_request_share
+    sql = SINGLE_REQUEST_CONNECTIONS.format(
         key=KEY,
-        count=thresholds.single_count,
+        count=thresholds.single_request_count,
         share=share,
-        per_hour=thresholds.single_per_hour,
+        per_hour=thresholds.single_request_per_hour,
     )
     for *key, count, of in reader.rows(sql):
         client = ClientKey(*key)
         yield Problem(
-            ProblemKind.SINGLE_REQUESTS,
+            ProblemKind.SINGLE_REQUEST_CONNECTIONS,
             client,
             versions.get(client, ()),
             count,
@@ -282,7 +286,7 @@ def _api_versions_floods(reader: Reader, thresholds: ProblemThresholds) -> Itera
 def _floods(
     reader: Reader, thresholds: ProblemThresholds, kind: ProblemKind, api: int
 ) -> Iterator[Problem]:
-    limit = thresholds.requests(_median(reader, MEDIAN_REQUESTS.format(api=api)))
+    limit = thresholds.request_limit(_median(reader, MEDIAN_REQUESTS.format(api=api)))
     most = thresholds.requests_per_hour
     sql = FLOODS.format(key=KEY, peak=PEAK, api=api, limit=limit, most=most)
     for *key, versions, top, count in reader.rows(sql):
@@ -303,9 +307,9 @@ def _floods(
 def _repeated_api_versions(reader: Reader, thresholds: ProblemThresholds) -> Iterator[Problem]:
     """ApiVersions several times per connection, at any rate per hour."""
     reader.run(API_VERSIONS_PER_CONNECTION.format(origin=ORIGIN, api=API_VERSIONS))
-    limit = thresholds.per_connection(_median(reader, MEDIAN_PER_CONNECTION))
+    limit = thresholds.per_connection_limit(_median(reader, MEDIAN_PER_CONNECTION))
     sql = REPEATED_API_VERSIONS.format(
-        key=KEY, origin=ORIGIN, api=API_VERSIONS, limit=limit, count=thresholds.least_requests
+        key=KEY, origin=ORIGIN, api=API_VERSIONS, limit=limit, count=thresholds.min_requests
     )
     for *key, versions, top, count in reader.rows(sql):
         yield Problem(
@@ -355,8 +359,8 @@ def _many_versions(reader: Reader, thresholds: ProblemThresholds) -> Iterator[Pr
 
 
 DETECTORS: tuple[Callable[[Reader, ProblemThresholds], Iterator[Problem]], ...] = (
-    _reconnects,
-    _single_requests,
+    _reconnect_storms,
+    _single_request_connections,
     _metadata_floods,
     _api_versions_floods,
     _shares,

@@ -46,7 +46,7 @@ def test_thresholds_of_problems_are_documented() -> None:
     for number in (
         thresholds.reconnects_per_hour,
         thresholds.requests_per_hour,
-        thresholds.single_count,
+        thresholds.single_request_count,
     ):
         assert re.search(rf"\b{number}\b", PAGE)
     assert f"{thresholds.error_share:.0%}" in PAGE

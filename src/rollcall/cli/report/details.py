@@ -181,13 +181,13 @@ def problem(problem: Problem) -> str:
     total = f"{large(problem.count)} in all"
     share = f"{large(problem.count)} of {large(problem.of or 0)}"
     match problem.kind, problem.unit:
-        case (ProblemKind.RECONNECTS, _):
+        case (ProblemKind.RECONNECT_STORM, _):
             return f"{problem.rate:,.0f} connections per hour{host}{broker}, {total}"
         case (_, RateUnit.PER_HOUR):
             return f"{problem.rate:,.0f} requests per hour{host}{broker}, {total}"
         case (_, RateUnit.PER_CONNECTION):
             return f"{problem.rate:,.0f} requests per connection{host}, {total}"
-        case (ProblemKind.SINGLE_REQUESTS, _):
+        case (ProblemKind.SINGLE_REQUEST_CONNECTIONS, _):
             return f"{share} connections with one request ({problem.rate:.0%})"
         case (ProblemKind.ERRORS, _):
             return f"{share} responses with an error ({problem.rate:.1%}){api}"
