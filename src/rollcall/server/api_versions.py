@@ -17,8 +17,9 @@ from rollcall.protocol import (
 )
 from rollcall.server.gauge import OTHER
 
-# Kafka's expression, for the whole string; the one printed in KIP-511 has a mistake.
-SOFTWARE: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+SOFTWARE_PATTERN: Final = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+"""Valid software names and versions of clients, as in Kafka's code; the text of KIP-511 differs.
+A client that sends another one gets INVALID_REQUEST, and its connection stays open."""
 FIRST_VERSION_WITH_SOFTWARE: Final = 3
 MAX_SOFTWARE_LENGTH: Final = 256
 """Kafka has no limit. Longer names are accepted and stored as `other`."""
@@ -76,7 +77,7 @@ class ApiVersions:
         software = None
         if version >= FIRST_VERSION_WITH_SOFTWARE:
             software = (body.client_software_name, body.client_software_version)
-            if not all(map(SOFTWARE.fullmatch, software)):
+            if not all(map(SOFTWARE_PATTERN.fullmatch, software)):
                 encoded = self._encode(self._invalid, version)
                 return ApiVersionsResult(body, self._invalid, version, encoded)
             if max(map(len, software)) > MAX_SOFTWARE_LENGTH:
