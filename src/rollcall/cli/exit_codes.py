@@ -20,9 +20,9 @@ NO_START_TIME = 4
 """wait-restart: a broker does not report its start time."""
 
 IMPACT_BREAKS = 1
-"""report impact: at least one client breaks."""
+"""report impact: at least one client breaks (`Impact.exit_code`)."""
 IMPACT_UNDECIDED = 3
-"""report impact: no client is known to break, but at least one is at risk or undecided."""
+"""report impact: no client breaks, but one is at risk or unknown, or coverage is too small."""
 
 INTERRUPTED = 130
 """SIGINT (Ctrl-C)."""
