@@ -9,7 +9,7 @@ from functools import cache
 from rollcall.catalog import Mode, Release, accepted_ranges, listed_ranges, release_line
 from rollcall.catalog.clients.signatures import (
     API_VERSIONS,
-    NAME_SINCE,
+    FIRST_VERSION_WITH_NAME,
     LibraryVersion,
     library_versions,
 )
@@ -145,7 +145,11 @@ def _named_from(client: Client, release: Release, handshake: tuple[RequestStep, 
 
 def sends_software(step: RequestStep) -> bool:
     """Whether the request is an ApiVersions with the software name in its body."""
-    return step.key == API_VERSIONS and step.version >= NAME_SINCE and not step.unsupported
+    return (
+        step.key == API_VERSIONS
+        and step.version >= FIRST_VERSION_WITH_NAME
+        and not step.unsupported
+    )
 
 
 def _steps(keys: tuple[int, ...], versions: Mapping[int, int]) -> Iterator[RequestStep]:

@@ -20,7 +20,7 @@ from rollcall.catalog.clients.libraries import (
 )
 from rollcall.catalog.clients.signatures import (
     API_VERSIONS,
-    NAME_SINCE,
+    FIRST_VERSION_WITH_NAME,
     Match,
     UsedVersions,
     compare,
@@ -107,7 +107,7 @@ class ObservedClient:
     @property
     def broker_supports_names(self) -> bool:
         range_ = (self.broker_ranges or {}).get(API_VERSIONS)
-        return range_ is not None and range_.high >= NAME_SINCE
+        return range_ is not None and range_.high >= FIRST_VERSION_WITH_NAME
 
     @property
     def sent_api_versions(self) -> bool:
@@ -187,8 +187,8 @@ RULES: tuple[Callable[[ObservedClient], LibraryInference | None], ...] = (
 
 
 def _inferred(client: ObservedClient, candidates: list[LibraryCandidate]) -> LibraryInference:
-    used = client.api_versions.get(API_VERSIONS, {NAME_SINCE})
-    if client.broker_supports_names and max(used) < NAME_SINCE:
+    used = client.api_versions.get(API_VERSIONS, {FIRST_VERSION_WITH_NAME})
+    if client.broker_supports_names and max(used) < FIRST_VERSION_WITH_NAME:
         candidates = [_older_than_names(candidate) for candidate in candidates]
     return LibraryInference(Provenance.INFERRED, tuple(candidates))
 

@@ -19,7 +19,7 @@ from rollcall.catalog.releases.release import Release
 from rollcall.catalog.releases.release_lines import known_release_lines
 
 API_VERSIONS = 18
-NAME_SINCE = 3
+FIRST_VERSION_WITH_NAME = 3
 """The first ApiVersions version with a software name (KIP-511)."""
 JAVA_NEGOTIATES_SINCE = Release((0, 10, 2))
 """The first Java client that sends ApiVersions; older ones send their own versions unasked."""
@@ -134,7 +134,7 @@ def _reports_name(library: Library, signature: Signature) -> bool:
     if since is None or signature.version is None:
         return False
     maximum = max(signature.apis.get(API_VERSIONS, frozenset({0})))
-    return maximum >= NAME_SINCE and signature.version >= since
+    return maximum >= FIRST_VERSION_WITH_NAME and signature.version >= since
 
 
 def _java_versions(library: Library) -> Iterator[LibraryVersion]:
