@@ -18,7 +18,7 @@ def report_clients(options: ClientReportOptions) -> None:
     view = ReportView(
         name="clients",
         title="Clients",
-        headline=summary.of_clients(report),
+        headline=summary.clients_headline(report),
         coverage=summary.coverage_lines(report.coverage),
         warnings=summary.warnings(report.coverage),
         json_fields={

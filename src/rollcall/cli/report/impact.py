@@ -60,7 +60,7 @@ def report_impact(
     view = ReportView(
         name="impact",
         title=f"Upgrade to {report.target}",
-        headline=summary.of_impact(report),
+        headline=summary.impact_headline(report),
         notes=summary.owner_lines(report),
         coverage=summary.coverage_lines(report.coverage),
         warnings=summary.warnings(report.coverage, report.min_days),

@@ -15,7 +15,7 @@ def report_problems(options: ClientReportOptions) -> None:
     view = ReportView(
         name="problems",
         title="Client problems",
-        headline=summary.of_problems(report),
+        headline=summary.problems_headline(report),
         coverage=summary.coverage_lines(report.coverage),
         warnings=summary.warnings(report.coverage),
         json_fields={"coverage": export.coverage_row(report.coverage)},

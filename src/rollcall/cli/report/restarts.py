@@ -15,7 +15,7 @@ def report_restarts(options: ReportOptions) -> None:
     view = ReportView(
         name="restarts",
         title="Broker starts",
-        headline=summary.of_restarts(report),
+        headline=summary.restarts_headline(report),
         notes=summary.restart_notes(report),
         coverage=summary.roll_call_lines(report),
         json_fields={},

@@ -33,7 +33,7 @@ LIMIT_WARNINGS = {
 }
 
 
-def of_impact(report: Impact) -> str:
+def impact_headline(report: Impact) -> str:
     counts = report.counts
     breaks = counts[Verdict.BREAKS]
     open_verdicts = counts[Verdict.AT_RISK] + counts[Verdict.UNKNOWN]
@@ -46,14 +46,14 @@ def of_impact(report: Impact) -> str:
     )
 
 
-def of_clients(report: Clients) -> str:
+def clients_headline(report: Clients) -> str:
     libraries = [f"{name} {number}" for name, number in report.software.items()]
     shown = f" ({some(libraries, LIBRARIES_SHOWN)})" if libraries else ""
     principals = count(report.principals, "principal")
     return f"{count(len(report.clients), 'client')} of {principals}{shown}"
 
 
-def of_problems(report: Problems) -> str:
+def problems_headline(report: Problems) -> str:
     if not report.problems:
         return "No client has a problem"
     kinds = ", ".join(f"{kind} {number}" for kind, number in report.counts.items())
@@ -61,7 +61,7 @@ def of_problems(report: Problems) -> str:
     return f"{count(report.clients, 'client')} {has} problems ({kinds})"
 
 
-def of_restarts(report: Restarts) -> str:
+def restarts_headline(report: Restarts) -> str:
     brokers = report.brokers
     if not brokers:
         return "No roll call in this window; load roll calls with `rollcall pipeline brokers`"
