@@ -23,8 +23,8 @@ def test_fingerprint_is_the_same_after_renaming_moving_and_compressing(
     rolled = content_of(put(tmp_path / "x" / "kafka-request.log.2026-03-01-10", lines(count)))
     packed = content_of(put(tmp_path / "a.log.gz", lines(count)))
     for other in (rolled, packed):
-        assert (other.head, other.fingerprint, other.fingerprinted) == (
-            plain.head,
+        assert (other.first_line_hash, other.fingerprint, other.fingerprinted) == (
+            plain.first_line_hash,
             plain.fingerprint,
             plain.fingerprinted,
         )
@@ -38,12 +38,12 @@ def test_incomplete_last_line_is_not_part_of_the_fingerprint(tmp_path: Path) -> 
     assert (half.fingerprint, half.known_end) == (whole.fingerprint, whole.known_end)
 
 
-def test_another_line_changes_the_fingerprint_but_not_the_head(tmp_path: Path) -> None:
+def test_another_line_changes_the_fingerprint_but_not_the_first_line_hash(tmp_path: Path) -> None:
     three, four = (
         content_of(put(tmp_path / "a", lines(3))),
         content_of(put(tmp_path / "b", lines(4))),
     )
-    assert three.head == four.head
+    assert three.first_line_hash == four.first_line_hash
     assert three.fingerprint != four.fingerprint
 
 

@@ -26,7 +26,7 @@ def as_known(done: ReadPlan, lines_read: int = 0) -> list[KnownFile]:
     """The rows that a run of this plan would write to the table `files`."""
     return [
         KnownFile(
-            read.content.head,
+            read.content.first_line_hash,
             read.content.fingerprint,
             read.end if read.end is not None else read.content.file.bytes,
             read.content.file.bytes,

@@ -209,7 +209,7 @@ def _file_row(job: Job, counted: InputCounts, now: datetime) -> dict[str, object
         "cluster": job.cluster,
         "broker": job.broker,
         "file": read.path,
-        "head": read.content.head,
+        "head": read.content.first_line_hash,
         "fingerprint": counted.fingerprint(job.file_system_of(read.path)),
         "start": read.start,
         "bytes": counted.end,

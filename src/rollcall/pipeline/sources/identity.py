@@ -46,8 +46,7 @@ TEXT_CONTROLS = frozenset(b"\t\r\n\x1b")
 class FileContent:
     file: LogFile
     gzip: bool
-    head: str
-    """Hash of the first line."""
+    first_line_hash: str
     fingerprinted: int
     """Bytes that the fingerprint covers: 64 KB, or all complete lines of a shorter file."""
     fingerprint: str
@@ -81,7 +80,7 @@ def inspect(files: FileSystem, file: LogFile) -> FileContent:
     return FileContent(
         file,
         head.gzip,
-        head=digest(data[: first_line_end or len(data)]),
+        first_line_hash=digest(data[: first_line_end or len(data)]),
         fingerprinted=fingerprinted,
         fingerprint=fingerprint(data[:fingerprinted]),
         known_end=known_end,

@@ -47,7 +47,7 @@ NOT_A_LOG = "not a log"
 class KnownFile:
     """A row of the table `files`: a part of a file that was read before."""
 
-    head: str
+    first_line_hash: str
     fingerprint: str
     bytes: int
     stored_bytes: int
@@ -59,19 +59,20 @@ def known_files(
     spark: SparkSession, snapshot: Snapshot, contents: Iterable[FileContent]
 ) -> list[KnownFile]:
     """The rows of the table `files` whose first line is that of one of these files."""
-    heads = sorted({content.head for content in contents})
+    hashes = sorted({content.first_line_hash for content in contents})
     parts = snapshot.addresses(FILES.name)
-    if not heads or not parts:
+    if not hashes or not parts:
         return []
     found: list[KnownFile] = []
     with translate_errors(snapshot.store.address):
+        first_line_hash = F.col("head").alias("first_line_hash")
         unreadable = F.col("lost").alias("unreadable")
         table = spark.read.parquet(*map(spark_path, parts)).select(
-            "head", "fingerprint", "bytes", "stored_bytes", "lines", unreadable
+            first_line_hash, "fingerprint", "bytes", "stored_bytes", "lines", unreadable
         )
-        for first in range(0, len(heads), HASHES_PER_QUERY):
-            chosen = heads[first : first + HASHES_PER_QUERY]
-            rows = table.where(F.col("head").isin(chosen)).collect()
+        for first in range(0, len(hashes), HASHES_PER_QUERY):
+            chosen = hashes[first : first + HASHES_PER_QUERY]
+            rows = table.where(F.col("first_line_hash").isin(chosen)).collect()
             found += (KnownFile(**row.asDict()) for row in rows)
     return found
 
@@ -138,8 +139,8 @@ def is_recent(file: LogFile, now: float) -> bool:
     return abs(now - file.modified) < RECENT_SECONDS
 
 
-def still_written(file: LogFile, now: float) -> str | None:
-    """Why a file found in a directory is not read yet."""
+def why_still_written(file: LogFile, now: float) -> str | None:
+    """The reason if a file found in a directory is still being written, and so is not read yet."""
     if PurePosixPath(file.path).name == ACTIVE_NAME:
         return "still being written: active log"
     if is_recent(file, now):
@@ -147,8 +148,8 @@ def still_written(file: LogFile, now: float) -> str | None:
     return None
 
 
-def without_lines(content: FileContent) -> str | None:
-    """Why there is nothing to read in a file."""
+def why_no_lines(content: FileContent) -> str | None:
+    """The reason if there is nothing to read in a file."""
     if content.format:
         return f"{NOT_A_LOG}: looks like {content.format}"
     if content.known_end != 0:
@@ -176,7 +177,7 @@ class Planner:
         """Inspect each file that can be read now; the others are added to `not_read`."""
         finished = []
         for file in {file.path: file for file in files}.values():
-            if not file.explicit and (reason := still_written(file, self.now)):
+            if not file.explicit and (reason := why_still_written(file, self.now)):
                 self.not_read.append(UnreadFile(file.path, reason))
             else:
                 finished.append(file)
@@ -185,23 +186,27 @@ class Planner:
                 pool.map(lambda file: inspect(self.file_system_of(file.path), file), finished)
             )
         for content in contents:
-            if reason := without_lines(content) or incomplete_tail(content, self.now):
+            if reason := why_no_lines(content) or incomplete_tail(content, self.now):
                 self.not_read.append(UnreadFile(content.file.path, reason))
-        return [content for content in contents if not without_lines(content)]
+        return [content for content in contents if not why_no_lines(content)]
 
     def plan(self, contents: Sequence[FileContent], known: Iterable[KnownFile]) -> ReadPlan:
         """What is new in the files. Of copies, the longest is read, and a plain one before a gzip.
 
         A gzip with several members states only the size of the last one, so it may be longer."""
-        by_head: dict[str, list[KnownFile]] = {}
+        by_first_line: dict[str, list[KnownFile]] = {}
         for row in known:
-            by_head.setdefault(row.head, []).append(row)
+            by_first_line.setdefault(row.first_line_hash, []).append(row)
         chosen: dict[str, list[FileContent]] = {}
         reads, already_read = [], 0
         deferred: list[str] = []
         for content in sorted(contents, key=lambda c: (-c.end, c.gzip, c.file.path)):
-            others = chosen.setdefault(content.head, [])
-            rows = [row for row in by_head.get(content.head, ()) if self._continues(content, row)]
+            others = chosen.setdefault(content.first_line_hash, [])
+            rows = [
+                row
+                for row in by_first_line.get(content.first_line_hash, ())
+                if self._continues(content, row)
+            ]
             read = self._new_part(content, rows)
             if read is None:
                 already_read += 1
