@@ -24,6 +24,7 @@ class RefusalReason(StrEnum):
     UNSUPPORTED_REQUEST = "unsupported_request"
     MALFORMED = "malformed"
     FRAME_SIZE = "frame_size"
+    """The first bytes are no valid frame length: also a TLS or HTTP client on a plaintext port."""
     NOT_AUTHENTICATED = "not_authenticated"
     AUTHENTICATION_FAILED = "authentication_failed"
     NOT_ADMITTED = "not_admitted"
