@@ -84,13 +84,9 @@ class BrokerConnection:
         assert response.message is not None
         return response.message
 
-    async def send(
-        self, api_key: int, version: int, body: Message, seconds: float | None = None
-    ) -> Response:
-        """Send a request message; `seconds` replaces the configured request timeout."""
-        timeout = self.config.request_timeout if seconds is None else seconds
+    async def send(self, api_key: int, version: int, body: Message) -> Response:
         try:
-            return await self.transport.call(api_key, version, body, timeout)
+            return await self.transport.call(api_key, version, body, self.config.request_timeout)
         except ConnectionLostError as error:
             if self.config.sasl is None and error.hint is None:
                 error.hint = "check whether the listener requires SASL"
