@@ -13,7 +13,7 @@ from rollcall.cli.report.options import ClientReportOptions, ReportOptions, with
 app = typer.Typer(no_args_is_help=True)
 
 MIN_DAYS = 7
-"""As in `rollcall.reports`."""
+"""Equal to the default of `rollcall.reports.impact`, which is not imported here."""
 
 
 @app.callback()
