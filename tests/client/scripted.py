@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rollcall.client import Address, ClientConfig
-from rollcall.protocol import KIP, RELEASED, Errors, Request, ServerConversation, dialect
+from rollcall.protocol import KIP, RELEASED, Errors, Request, dialect
 from rollcall.protocol.sasl import AuthenticationFailed, Users, new_server
+from tests.protocol.server_conversation import ServerConversation
 
 METADATA, HANDSHAKE, API_VERSIONS, AUTHENTICATE, DESCRIBE_CLUSTER = 3, 17, 18, 36, 60
 CLOSE = None

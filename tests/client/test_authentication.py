@@ -21,9 +21,10 @@ from rollcall.client import (
     UnreachableError,
     open_connection,
 )
-from rollcall.protocol import FrameReader, ServerConversation, dialect, frame, read_request
+from rollcall.protocol import FrameReader, dialect, frame, read_request
 from rollcall.protocol.sasl import Users, new_server, scram_keys
 from tests.client.scripted import PATIENT, RELEASED_RANGES, SASL_RANGES, ScriptedBroker, running
+from tests.protocol.server_conversation import ServerConversation
 
 
 def broker() -> ScriptedBroker:

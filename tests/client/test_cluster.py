@@ -3,7 +3,7 @@ from collections.abc import Mapping
 import pytest
 
 from rollcall.client import AdminClient, BrokerError, UnsupportedError
-from rollcall.protocol import KIP, Request, ServerConversation, dialect
+from rollcall.protocol import KIP, Request, dialect
 from tests.client.scripted import (
     DESCRIBE_CLUSTER,
     KIP_RANGES,
@@ -13,6 +13,7 @@ from tests.client.scripted import (
     ScriptedBroker,
     running,
 )
+from tests.protocol.server_conversation import ServerConversation
 
 ALL_CLUSTER_OPERATIONS = {
     "CREATE", "ALTER", "DESCRIBE", "CLUSTER_ACTION", "DESCRIBE_CONFIGS", "ALTER_CONFIGS",

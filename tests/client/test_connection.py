@@ -19,7 +19,7 @@ from rollcall.client import (
     UnsupportedError,
     open_connection,
 )
-from rollcall.protocol import Request, ServerConversation
+from rollcall.protocol import Request
 from tests.client.scripted import (
     API_VERSIONS,
     CLOSE,
@@ -33,6 +33,7 @@ from tests.client.scripted import (
     unused_address,
     wait_until,
 )
+from tests.protocol.server_conversation import ServerConversation
 
 IMPATIENT = ClientConfig(request_timeout=1, connect_timeout=60, api_versions_timeout=3)
 OLD = {METADATA: (0, 0)}

@@ -12,7 +12,7 @@ from rollcall.client import (
     UnsupportedError,
     open_connection,
 )
-from rollcall.protocol import KIP, Errors, Request, ServerConversation, dialect
+from rollcall.protocol import KIP, Errors, Request, dialect
 from rollcall.protocol.sasl import Users
 from tests.client.scripted import (
     API_VERSIONS,
@@ -27,6 +27,7 @@ from tests.client.scripted import (
     running,
     wait_until,
 )
+from tests.protocol.server_conversation import ServerConversation
 
 
 async def test_first_api_versions_request_has_the_highest_version_and_the_client_name() -> None:

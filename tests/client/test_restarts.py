@@ -15,8 +15,9 @@ from rollcall.client import (
     UnreachableError,
     watch_restarts,
 )
-from rollcall.protocol import Request, ServerConversation
+from rollcall.protocol import Request
 from tests.client.scripted import CLOSE, PATIENT, ScriptedBroker, running, wait_until
+from tests.protocol.server_conversation import ServerConversation
 
 CONFIG = replace(PATIENT, backoff=0.01, backoff_max=0.02, rounds=1)
 BEFORE, AFTER = 1_700_000_000_000, 1_700_000_500_000

@@ -16,7 +16,7 @@ from rollcall.client import (
     RollCall,
     roll_call,
 )
-from rollcall.protocol import KIP, Request, ServerConversation
+from rollcall.protocol import KIP, Request
 from tests.client.scripted import (
     API_VERSIONS,
     CLOSE,
@@ -28,6 +28,7 @@ from tests.client.scripted import (
     running,
     unused_address,
 )
+from tests.protocol.server_conversation import ServerConversation
 
 NOW = 1_700_000_000.0
 CONFIG = ClientConfig(

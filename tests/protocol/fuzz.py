@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from itertools import count
 
 from rollcall.protocol.codec import Codec
-from rollcall.protocol.conversation import ServerConversation
 from rollcall.protocol.dialects import DIALECT_NAMES, Dialect, dialect
 from rollcall.protocol.errors import RemoteProtocolError
 from rollcall.protocol.framing import frame
 from rollcall.protocol.headers import write_request
+from tests.protocol.server_conversation import ServerConversation
 from tests.protocol.strategies import Chance, Maker, every_case, full_message
 
 INTERESTING = [

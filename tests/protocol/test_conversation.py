@@ -2,13 +2,14 @@
 
 import pytest
 
-from rollcall.protocol.conversation import ClientConversation, Response, ServerConversation
+from rollcall.protocol.conversation import ClientConversation, Response
 from rollcall.protocol.dialects import Dialect, dialect
 from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.errors import LocalProtocolError, RemoteProtocolError
 from rollcall.protocol.framing import FrameReader, frame
 from rollcall.protocol.headers import Request
 from rollcall.protocol.messages import Message
+from tests.protocol.server_conversation import ServerConversation
 from tests.protocol.strategies import full_message
 
 RELEASED = dialect("released")

@@ -1,8 +1,9 @@
 """The Kafka protocol: bytes to messages and back, compiled from schemas.
 
-This package holds every message in every version and in two dialects, frames and headers, both
-roles of a connection as sans-IO objects, SASL exchanges and error codes. It has no sockets, clock
-or settings, and nothing in it awaits: callers feed bytes in and send the bytes that come out.
+This package holds every message in every version and in two dialects, frames and headers, the
+client's side of a connection as a sans-IO object, SASL exchanges and error codes. It has no
+sockets, clock or settings, and nothing in it awaits: callers feed bytes in and send the bytes that
+come out.
 
 Modules in reading order:
 
@@ -20,13 +21,7 @@ Modules in reading order:
 """
 
 from rollcall.protocol.codec import Codec
-from rollcall.protocol.conversation import (
-    ClientConversation,
-    Decoder,
-    Response,
-    SentRequest,
-    ServerConversation,
-)
+from rollcall.protocol.conversation import ClientConversation, Decoder, Response
 from rollcall.protocol.dialects import (
     DIALECT_NAMES,
     KIP,
@@ -36,7 +31,7 @@ from rollcall.protocol.dialects import (
     dialect,
     load_dialect,
 )
-from rollcall.protocol.error_codes import ERROR_CODES, ErrorCode, Errors, error_code
+from rollcall.protocol.error_codes import Errors, error_code
 from rollcall.protocol.errors import (
     LocalProtocolError,
     ProtocolError,
@@ -46,46 +41,36 @@ from rollcall.protocol.errors import (
 from rollcall.protocol.framing import DEFAULT_MAX_FRAME_BYTES, FrameReader, frame, frame_size
 from rollcall.protocol.headers import (
     Request,
-    read_correlation_id,
     read_request,
-    request_header_version,
-    response_body_offset,
     response_header_version,
     write_request,
     write_response,
 )
 from rollcall.protocol.messages import Message
-from rollcall.protocol.rendering import json_form, struct_form, uuid_text
-from rollcall.protocol.schema import API_VERSIONS_KEY, FieldSpec, MessageSpec, StructSpec
-from rollcall.protocol.versions import NO_VERSIONS, VersionRange
+from rollcall.protocol.rendering import json_form, struct_form
+from rollcall.protocol.schema import API_VERSIONS_KEY, StructSpec
+from rollcall.protocol.versions import VersionRange
 
 __all__ = [
     "API_VERSIONS_KEY",
     "DEFAULT_MAX_FRAME_BYTES",
     "DIALECT_NAMES",
-    "ERROR_CODES",
     "KIP",
-    "NO_VERSIONS",
     "RELEASED",
     "ApiSpec",
     "ClientConversation",
     "Codec",
     "Decoder",
     "Dialect",
-    "ErrorCode",
     "Errors",
-    "FieldSpec",
     "FrameReader",
     "LocalProtocolError",
     "Message",
-    "MessageSpec",
     "ProtocolError",
     "RemoteProtocolError",
     "Request",
     "Response",
     "SchemaError",
-    "SentRequest",
-    "ServerConversation",
     "StructSpec",
     "VersionRange",
     "dialect",
@@ -94,13 +79,9 @@ __all__ = [
     "frame_size",
     "json_form",
     "load_dialect",
-    "read_correlation_id",
     "read_request",
-    "request_header_version",
-    "response_body_offset",
     "response_header_version",
     "struct_form",
-    "uuid_text",
     "write_request",
     "write_response",
 ]

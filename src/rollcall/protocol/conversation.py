@@ -1,8 +1,7 @@
-"""Both roles of a Kafka connection as sans-IO objects: bytes in, requests or responses out.
+"""The client's side of a Kafka connection as a sans-IO object: requests out, responses in.
 
-`ServerConversation` turns received bytes into requests and responses into bytes.
-`ClientConversation` turns requests into bytes and received bytes into responses. Brokers respond in
-the order of the requests, so a response with any other correlation id is a protocol error.
+Brokers respond in the order of the requests, so a response with any other correlation id is a
+protocol error. The server's side is `rollcall.server`, which uses `headers` directly.
 """
 
 from collections import deque
@@ -15,12 +14,9 @@ from rollcall.protocol.error_codes import Errors
 from rollcall.protocol.errors import RemoteProtocolError
 from rollcall.protocol.framing import FrameReader, frame
 from rollcall.protocol.headers import (
-    Request,
     read_correlation_id,
-    read_request,
     response_body_offset,
     write_request,
-    write_response,
 )
 from rollcall.protocol.messages import Message
 from rollcall.protocol.schema import API_VERSIONS_KEY
@@ -28,27 +24,6 @@ from rollcall.protocol.schema import API_VERSIONS_KEY
 PRODUCE_KEY = 0
 
 Decoder = Callable[[Codec, bytes, int], Message]
-
-
-@dataclass
-class ServerConversation:
-    """The broker's side of one connection."""
-
-    dialect: Dialect
-    frames: FrameReader = field(default_factory=FrameReader)
-
-    def receive(self, data: bytes) -> list[Request]:
-        return [read_request(frame, self.dialect) for frame in self.frames.feed(data)]
-
-    def respond(self, request: Request, body: Message, version: int | None = None) -> bytes:
-        """The frame of a response, in the version of the request unless another is given."""
-        api = self.dialect.api(request.api_key)
-        chosen = request.api_version if version is None else version
-        return frame(write_response(self.dialect, api, chosen, request.correlation_id, body))
-
-    def respond_empty(self, request: Request) -> bytes:
-        """A response with the correlation id only: KIP-35's "request not supported"."""
-        return frame([request.correlation_id.to_bytes(4, "big", signed=True)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import pytest
 
 from rollcall.catalog import listed_ranges
 from rollcall.cli.brokers.api_versions import VersionMatrix, id_list
-from rollcall.protocol.conversation import ServerConversation
 from rollcall.protocol.headers import Request
 from tests.cli.scripted_cluster import rollcall, serving
 from tests.client.scripted import CLOSE, ScriptedBroker
+from tests.protocol.server_conversation import ServerConversation
 
 B1 = {0: (0, 3), 1: (2, 3), 18: (0, 3), 3: (0, 9)}
 B2 = {0: (1, 2), 1: (0, 3), 2: (0, 0), 18: (0, 3), 3: (0, 9)}
