@@ -133,7 +133,7 @@ def _commit(
     parts = write_parts(job.writer, attempt, frames)
     now = job.writer.now_ms()
     job.writer.commit(Manifest(attempt.number, Kind.BATCH, now, None, parts, counts, job.sources))
-    inputs = [file.input for file in counted]
+    inputs = [file.spark_input for file in counted]
     unreadable = (UnreadFile(i.read.path, i.unreadable) for i in inputs if i.unreadable)
     return BatchResult(counts, examples, tuple(unreadable))
 
@@ -157,10 +157,10 @@ def _numbered_rejects(
     """Rejects with the path and line number of the original file instead of its copy."""
     origins = []
     for file in counted:
-        before = file.input.read.lines_before
+        before = file.spark_input.read.lines_before
         for row in file.rows:
             if row["rejected"]:
-                origin = {"file": row["file"], "original": file.input.read.path}
+                origin = {"file": row["file"], "original": file.spark_input.read.path}
                 origins.append({**origin, "lines_before": before})
             before += row["lines"]
     if not origins:
@@ -198,7 +198,7 @@ def utc_now(writer: Writer) -> datetime:
 
 
 def _file_row(job: Job, counted: InputCounts, now: datetime) -> dict[str, object]:
-    read = counted.input.read
+    read = counted.spark_input.read
     firsts = [row["first_time"] for row in counted.rows if row["first_time"] is not None]
     lasts = [row["last_time"] for row in counted.rows if row["last_time"] is not None]
     levels = forms = 0
@@ -214,7 +214,7 @@ def _file_row(job: Job, counted: InputCounts, now: datetime) -> dict[str, object
         "start": read.start,
         "bytes": counted.end,
         "stored_bytes": read.content.file.bytes,
-        "lost": counted.input.unreadable,
+        "lost": counted.spark_input.unreadable,
         "read_at": now,
         **{name: counted.total(name) for name in OUTCOMES},
         "first_time": min(firsts, default=None),

@@ -100,7 +100,7 @@ def _planned_bytes(files: FileSystem, read: PlannedRead) -> Iterator[bytes]:
 class InputCounts:
     """What was counted in one input: one row for each of its pieces, in order."""
 
-    input: SparkInput
+    spark_input: SparkInput
     end: int
     rows: tuple[Row, ...]
 
@@ -108,7 +108,7 @@ class InputCounts:
         return sum(row[name] for row in self.rows)
 
     def fingerprint(self, files: FileSystem) -> str:
-        content = self.input.read.content
+        content = self.spark_input.read.content
         if self.end >= HEAD_BYTES or content.fingerprinted == self.end:
             return content.fingerprint
         return prefix_fingerprint(files, content.file, self.end)
@@ -132,9 +132,9 @@ def check_ends(counts: Sequence[InputCounts], file_system_of: FileSystemOf) -> l
     incomplete line."""
     damaged = []
     for counted in counts:
-        read = counted.input.read
-        if counted.input.end is not None:
-            if counted.end != counted.input.end:
+        read = counted.spark_input.read
+        if counted.spark_input.end is not None:
+            if counted.end != counted.spark_input.end:
                 raise changed(read.path)
         elif not _gzip_was_complete(file_system_of(read.path), counted):
             damaged.append(read)
@@ -143,7 +143,7 @@ def check_ends(counts: Sequence[InputCounts], file_system_of: FileSystemOf) -> l
 
 def _gzip_was_complete(files: FileSystem, counted: InputCounts) -> bool:
     """Spark counts an incomplete last line as if it had a newline, so the sizes differ by 1."""
-    read = counted.input.read
+    read = counted.spark_input.read
     if counted.end % SIZE_MODULUS == stated_size(files, read.content.file):
         return True
     length, last = 0, b""
