@@ -1,4 +1,4 @@
-"""Lines to rows of tables: what is counted together, what is kept apart, what is never shown."""
+"""Request lines to table rows: sums, rejects without secrets, line counts."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from rollcall.pipeline.aggregates import requests as sums
+from rollcall.pipeline.aggregates import requests
 from rollcall.pipeline.errors import PipelineError
 from rollcall.pipeline.jobs.batch import check_lines
 from rollcall.pipeline.parsing import LINES, SUMS, SourceSettings
@@ -21,8 +21,8 @@ SECRET = "sasl.jaas.config=hunter2"
 @pytest.fixture(scope="module")
 def summed(spark: SparkSession) -> Summed:
     def summed(*lines: str, file: str = "log") -> DataFrame:
-        rows = [(line, file, 0, at, "blue", None) for at, line in enumerate(lines)]
-        made = sums.sum_lines(spark.createDataFrame(rows, LINES), SourceSettings())
+        rows = [(line, file, 0, position, "blue", None) for position, line in enumerate(lines)]
+        made = requests.sum_lines(spark.createDataFrame(rows, LINES), SourceSettings())
         assert made.schema.simpleString() == SUMS.simpleString()
         return made
 
@@ -36,12 +36,12 @@ def types_of(frame: DataFrame) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("count", "table"),
     [
-        (sums.count_usage, USAGE),
-        (sums.count_connections, CONNECTIONS),
-        (sums.observed_brokers, BROKERS),
+        (requests.count_usage, USAGE),
+        (requests.count_connections, CONNECTIONS),
+        (requests.observed_brokers, BROKERS),
     ],
 )
-def test_rows_have_the_columns_of_their_table(
+def test_rows_have_the_columns_and_types_of_their_table(
     summed: Summed, count: Callable[[DataFrame], DataFrame], table: Table
 ) -> None:
     written = {column.name: column.type.lower().replace(": ", ":") for column in table.columns}
@@ -53,14 +53,14 @@ def later(line: str, time: str) -> str:
     return line.replace(START, f"[2026-11-02 {time}]")
 
 
-def test_requests_of_an_hour_are_one_row(summed: Summed) -> None:
+def test_requests_of_a_client_in_an_hour_are_one_row(summed: Summed) -> None:
     made = summed(
         later(json_line("a"), "10:00:00,000"),
         later(json_line("a"), "10:59:59,999"),
         later(json_line("a"), "11:00:00,000"),
         later(json_line("b"), "10:30:00,000"),
     )
-    rows: list[Any] = sums.count_usage(made).orderBy("client_id", "hour").collect()
+    rows: list[Any] = requests.count_usage(made).orderBy("client_id", "hour").collect()
     assert [(row.client_id, row.hour.hour, row.requests) for row in rows] == [
         ("a", 10, 2), ("a", 11, 1), ("b", 10, 1)
     ]  # fmt: skip
@@ -77,17 +77,17 @@ def test_requests_of_an_hour_are_one_row(summed: Summed) -> None:
 
 def test_times_of_forwarded_requests_are_not_counted(summed: Summed) -> None:
     forwarded = json_line().replace('"isForwarded":false', '"isForwarded":true')
-    (row,) = sums.count_usage(summed(forwarded)).collect()
+    (row,) = requests.count_usage(summed(forwarded)).collect()
     assert (row["forwarded"], row["requests"], row["total_us"], row["throttled"]) == (True, 1, 0, 0)
 
 
-def test_errors_are_counted_where_the_answer_tells_them(summed: Summed) -> None:
-    answers = ['{"errorCode":0}', '{"errorCode":35}', '{"throttleTimeMs":0,"errorCode":3}', '""']
+def test_top_level_error_codes_are_counted(summed: Summed) -> None:
+    responses = ['{"errorCode":0}', '{"errorCode":35}', '{"throttleTimeMs":0,"errorCode":3}', '""']
     given = [
         line.replace('"requestApiKey":3', '"requestApiKey":10')
-        for line in (with_response(json_line(), it) for it in answers)
+        for line in (with_response(json_line(), response) for response in responses)
     ]
-    (row,) = sums.count_usage(summed(*given)).collect()
+    (row,) = requests.count_usage(summed(*given)).collect()
     assert (row["requests"], row["answered"], row["errors"], row["unsupported"]) == (4, 3, 2, 1)
 
 
@@ -97,18 +97,18 @@ def with_response(line: str, response: str) -> str:
     return f'{before}"response":{response},"connection":{after}'
 
 
-def test_a_forged_time_does_not_spoil_a_sum(summed: Summed) -> None:
+def test_forged_request_time_does_not_distort_a_sum(summed: Summed) -> None:
     good = text_line("G")
     forged = good.replace("totalTime:0.0", "totalTime:99999999999999999999999")
-    (row,) = sums.count_usage(summed(good, forged, forged)).collect()
+    (row,) = requests.count_usage(summed(good, forged, forged)).collect()
     assert (row["requests"], row["total_us"]) == (3, 0)
 
 
 def rejects_of(made: DataFrame) -> list[Row]:
-    return sums.select_rejects(made).orderBy("position").collect()
+    return requests.select_rejects(made).orderBy("position").collect()
 
 
-def test_a_reject_shows_no_body(summed: Summed) -> None:
+def test_reject_does_not_show_a_body(summed: Summed) -> None:
     body = f"{{resources=[{{config_entries=[{{config_name=x,config_value={SECRET}"
     good = text_line("F", body=body + "}]}]}")
     split = good.index("hunter2")
@@ -122,9 +122,9 @@ def test_a_reject_shows_no_body(summed: Summed) -> None:
     assert rows[2]["piece"] == "xxxx.xxxx.xxxxxx=xxxxxx0"
 
 
-def test_lines_in_are_requests_and_skipped_and_rejects(summed: Summed) -> None:
+def test_lines_equal_requests_plus_skipped_plus_rejects(summed: Summed) -> None:
     made = summed(json_line(), json_line("é"), text_line("G"), "", "x (a.b)", "nonsense")
-    (row,) = sums.count_files(made).collect()
+    (row,) = requests.count_files(made).collect()
     assert (row["lines"], row["requests"], row["skipped"], row["rejected"]) == (6, 3, 2, 1)
     lines = [json_line(), json_line("é"), text_line("G"), "", "x (a.b)", "nonsense"]
     assert row["bytes_read"] == sum(len(line.encode()) + 1 for line in lines)
@@ -132,7 +132,7 @@ def test_lines_in_are_requests_and_skipped_and_rejects(summed: Summed) -> None:
     check_lines([row.asDict()])
 
 
-def test_a_lost_line_is_an_error() -> None:
+def test_lost_line_is_an_error() -> None:
     row = {"file": "log", "lines": 3, "requests": 1, "skipped": 1, "rejected": 0}
     with pytest.raises(PipelineError, match="3 lines, but 1 requests, 1 skipped and 0 rejected"):
         check_lines([row])

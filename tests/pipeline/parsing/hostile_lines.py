@@ -1,5 +1,6 @@
-"""Lines with text that anyone may choose where it hurts, in every form that a broker writes."""
+"""Request lines of every form with hostile client ids, principals, topics and addresses."""
 
+import json
 from pathlib import Path
 
 START = "[2026-11-02 23:59:59,999]"
@@ -16,7 +17,7 @@ IDS = (
     "comma, brace { bracket [ quote \" apostrophe ' backslash \\ semicolon ; equals = colon :",
     "émile 🚚 配送 \u202e \u2028 \u0085 \x1b[31m",
     "tab\tand\x0bothers\x0c",
-    "separated,\x013\x01by what we cut with",
+    "separated,\x013\x01by the parser's separator",
     "null",
     "unknown",
     "%s %d {} $1 \\1",
@@ -62,7 +63,7 @@ def text_line(
     addresses: tuple[str, str] = ADDRESSES[0],
     key: str = "METADATA",
 ) -> str:
-    """One Metadata request as text, of the forms C to G."""
+    """A Metadata request in a text form, C to G."""
     time = {"C": "3", "D": "0", "E": "1,250000", "F": "1.25", "G": "0.0"}[form]
     times, after = TIMES.format(t=time), AFTER.format(t=time)
     connection = "-".join(addresses) + ("-7" if form in "FG" else "")
@@ -74,14 +75,14 @@ def text_line(
     else:
         head = f"{{api_key={number},api_version=1,correlation_id=9,client_id={client_id}}}"
         bodies = body
-    who = f"securityProtocol:SASL_SSL,principal:{principal}"
+    client = f"securityProtocol:SASL_SSL,principal:{principal}"
     listener = "" if form == "C" else ",listener:EXTERNAL"
     software = "ClientInformation(softwareName=sarama, softwareVersion=v1.38.1)"
-    told = f",clientInformation:{software}" if form == "G" else ""
+    information = f",clientInformation:{software}" if form == "G" else ""
     level = "TRACE" if form == "D" else "DEBUG"
     return (
         f"{START} {level} Completed request:{head} -- {bodies} from connection {connection};"
-        f"{times}{middle}{after},{who}{listener}{told}{END}"
+        f"{times}{middle}{after},{client}{listener}{information}{END}"
     )
 
 
@@ -92,10 +93,8 @@ def json_line(
     addresses: tuple[str, str] = ADDRESSES[0],
     index: str = "-7",
 ) -> str:
-    """One Metadata request as JSON."""
-    import json
-
-    said = {
+    """A Metadata request in JSON."""
+    fields = {
         "isForwarded": False,
         "requestHeader": {
             "requestApiKey": 3,
@@ -119,12 +118,12 @@ def json_line(
         "listener": "EXTERNAL",
         "clientInformation": {"softwareName": "kgo", "softwareVersion": "unknown"},
     }
-    text = json.dumps(said, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(fields, separators=(",", ":"), ensure_ascii=False)
     return f"{START} DEBUG Completed request:{text}{END}"
 
 
 def named_line(client_id: str, form: str = "B") -> str:
-    """A Fetch of a replica, printed by name."""
+    """A Fetch of a replica in the `Name: ...` form, A or B."""
     times = f"{TIMES},{AFTER}".format(t=2)
     if form == "A":
         times = "totalTime:2,queueTime:0,localTime:2,remoteTime:0,sendTime:0"
@@ -136,22 +135,24 @@ def named_line(client_id: str, form: str = "B") -> str:
 
 
 def hostile_lines() -> list[str]:
-    single_line = [id_ for id_ in IDS if "\n" not in id_]
-    lines = [text_line(form, id_) for form in "CDEFG" for id_ in single_line]
-    lines += [text_line(form, principal=it) for form in "CDEFG" for it in PRINCIPALS]
-    lines += [text_line(form, body=it) for form in "CDEFG" for it in BODIES]
-    lines += [text_line(form, addresses=it) for form in "CDEFG" for it in ADDRESSES]
-    lines += [text_line("G", key=it) for it in ("GROUP_COORDINATOR", "ALTER_ISR", "NO_SUCH_API")]
-    lines += [named_line(id_, form) for form in "AB" for id_ in single_line]
-    lines += [json_line(it) for it in (*single_line, None, "", "line\nbreak", "\x00")]
-    lines += [json_line(principal=it) for it in PRINCIPALS]
-    lines += [json_line(topic=it) for it in (*single_line, *BODIES)]
-    lines += [json_line(addresses=it, index=at) for it in ADDRESSES for at in ("", "-1", "-0-12")]
+    ids = [id_ for id_ in IDS if "\n" not in id_]
+    lines = [text_line(form, id_) for form in "CDEFG" for id_ in ids]
+    lines += [text_line(form, principal=name) for form in "CDEFG" for name in PRINCIPALS]
+    lines += [text_line(form, body=body) for form in "CDEFG" for body in BODIES]
+    lines += [text_line(form, addresses=pair) for form in "CDEFG" for pair in ADDRESSES]
+    lines += [text_line("G", key=key) for key in ("GROUP_COORDINATOR", "ALTER_ISR", "NO_SUCH_API")]
+    lines += [named_line(id_, form) for form in "AB" for id_ in ids]
+    lines += [json_line(id_) for id_ in (*ids, None, "", "line\nbreak", "\x00")]
+    lines += [json_line(principal=name) for name in PRINCIPALS]
+    lines += [json_line(topic=topic) for topic in (*ids, *BODIES)]
+    lines += [
+        json_line(addresses=pair, index=end) for pair in ADDRESSES for end in ("", "-1", "-0-12")
+    ]
     return lines + broken_lines()
 
 
 def broken_lines() -> list[str]:
-    """What must be skipped, and what must be rejected."""
+    """Lines that must be skipped or rejected."""
     good, text = json_line(), text_line("G")
     return [
         "",
@@ -164,7 +165,7 @@ def broken_lines() -> list[str]:
         good[: len(good) // 2],
         text[: len(text) // 2],
         text[len(text) // 2 :],
-        "no line of any log",
+        "not a log line",
         "\x00\x01\x02\x03",
         good.replace(START, "[2026-13-45 99:99:99,999]"),
         good.replace(START, "2026-11-02T23:59:59.999Z"),
@@ -172,8 +173,8 @@ def broken_lines() -> list[str]:
 
 
 def write_hostile_log(path: Path) -> Path:
-    """With a byte-order mark, Windows line ends on every third line, and no end to the last."""
+    """A log with a byte-order mark and Windows line ends on every third line."""
     lines = hostile_lines()
-    ended = [line + ("\r\n" if at % 3 == 0 else "\n") for at, line in enumerate(lines)]
+    ended = [line + ("\r\n" if index % 3 == 0 else "\n") for index, line in enumerate(lines)]
     path.write_bytes(("\ufeff" + "".join(ended) + json_line("whole")).encode() + b"\n")
     return path

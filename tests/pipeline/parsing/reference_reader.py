@@ -1,7 +1,7 @@
-"""A second reader of request logs, plain and slow, to hold the pipeline's tables against.
+"""An independent reader of request logs, plain and slow, with which the pipeline is compared.
 
-It was written from the description of the formats alone. One line at a time, one expression per
-form, sums in dictionaries; no Spark, and nothing of the pipeline but the names of columns.
+It was written from the description of the formats. One line at a time, one regular expression per
+form, sums in dictionaries. It shares no code with the pipeline.
 """
 
 import gzip
@@ -17,7 +17,7 @@ from typing import Any
 
 from rollcall.catalog import api_names, known_apis
 
-FRAME = re.compile(
+PREFIX = re.compile(
     r"\[(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3})\] (TRACE|DEBUG|INFO|WARN|ERROR|FATAL) (.*)",
     re.DOTALL,
 )
@@ -27,21 +27,21 @@ COMPLETED = "Completed request:"
 NUMBER = r"(\d+(?:[.,]\d+)?(?:E-?\d+)?)"
 TIMES = f"totalTime:{NUMBER},requestQueueTime:{NUMBER},localTime:{NUMBER},remoteTime:{NUMBER}"
 AFTER = f"responseQueueTime:{NUMBER},sendTime:{NUMBER}"
-WHO = r"securityProtocol:(?P<protocol>\w+),principal:(?P<principal>.*)"
+CLIENT_PART = r"securityProtocol:(?P<protocol>\w+),principal:(?P<principal>.*)"
 EXTRAS = rf"(?:,temporaryMemoryBytes:\d+)?(?:,messageConversionsTime:{NUMBER})?"
 INFORMATION = r"softwareName=(?P<name>.*), softwareVersion=(?P<version>.*)"
 CLIENT = r"(?P<head>.*) from client /(?P<peer>\S+);"
 CONNECTION = r"(?P<head>.*) from connection (?P<connection>[^\s;]+);"
 LISTENER = r",listener:(?P<listener>[^,]*)"
 
-# the newest form first: each is a longer one of those before it
+# the newest form first: each form extends the older ones
 TAILS = {
-    "G": rf"{CONNECTION}{TIMES},throttleTime:(?P<throttle>{NUMBER}),{AFTER},{WHO}{LISTENER}"
+    "G": rf"{CONNECTION}{TIMES},throttleTime:(?P<throttle>{NUMBER}),{AFTER},{CLIENT_PART}{LISTENER}"
     rf",clientInformation:ClientInformation\({INFORMATION}\){EXTRAS}",
-    "F": rf"{CONNECTION}{TIMES},throttleTime:(?P<throttle>{NUMBER}),{AFTER},{WHO}{LISTENER}"
+    "F": rf"{CONNECTION}{TIMES},throttleTime:(?P<throttle>{NUMBER}),{AFTER},{CLIENT_PART}{LISTENER}"
     rf"{EXTRAS}",
-    "D": rf"{CONNECTION}{TIMES},{AFTER},{WHO}{LISTENER}",
-    "C": rf"{CONNECTION}{TIMES},{AFTER},{WHO}",
+    "D": rf"{CONNECTION}{TIMES},{AFTER},{CLIENT_PART}{LISTENER}",
+    "C": rf"{CONNECTION}{TIMES},{AFTER},{CLIENT_PART}",
     "B": rf"{CLIENT}{TIMES},{AFTER}",
     "A": rf"{CLIENT}totalTime:{NUMBER},queueTime:{NUMBER},localTime:{NUMBER}"
     rf",remoteTime:{NUMBER},sendTime:{NUMBER}",
@@ -65,7 +65,7 @@ NAMES = {
     "ControlledShutdownRequest": 7, "OffsetCommitRequest": 8, "OffsetFetchRequest": 9,
     "ConsumerMetadataRequest": 10, "GroupCoordinatorRequest": 10,
 }  # fmt: skip
-# the field that follows the client id in a request that prints its name
+# the field that follows the client id in the `Name: ...` form
 NEXT_FIELDS = (
     "; RequiredAcks: ", "; ReplicaId: ", "; RequestInfo: ", "; Topics: ", "; GroupId: ",
     "; Group: ", "; BrokerId: ", "; DeletePartitions: ", ";Leaders:", ";AliveBrokers:",
@@ -77,15 +77,17 @@ NAMED_CLIENT = re.compile(
 )
 CONNECTION_ID = re.compile(r"(.+):(\d+)-(.+):(\d+?)((?:-\d+){0,2})")
 PEER = re.compile(r"(.+):(\d+)")
-TOLD = re.compile(r"\{client_software_name=(.*?),client_software_version=(.*?),_tagged_fields=")
+BODY_SOFTWARE = re.compile(
+    r"\{client_software_name=(.*?),client_software_version=(.*?),_tagged_fields="
+)
 RANGE = re.compile(r"\{api_key=(\d+),min_version=(\d+),max_version=(\d+)")
-ANSWER = re.compile(r",response:\{error_code=0,api_(?:keys|versions)=\[(.*?)\]")
+RESPONSE = re.compile(r",response:\{error_code=0,api_(?:keys|versions)=\[(.*?)\]")
 SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 HAS_REPLICA = {1, 2, 23}
 
 
 class RejectedError(Exception):
-    """A line that should have been a request."""
+    """A line that is neither a request nor skipped."""
 
 
 @dataclass
@@ -113,21 +115,21 @@ class Request:
 
 
 def read_line(line: str) -> Request | None:
-    """A request; None for a line to be skipped."""
+    """A request, or None for a skipped line."""
     line = line.removesuffix("\r")
     if not line.strip():
         return None
     logger = LOGGER.search(line)
     if logger and logger[1] != "kafka.request.logger":
-        return None  # also the last piece of another logger's line that a newline has split
-    frame = FRAME.fullmatch(line)
-    if frame is None:
-        raise RejectedError("no line of a log")
-    time, level, message = frame.groups()
+        return None  # or the end of another logger's line that a newline has split
+    prefix = PREFIX.fullmatch(line)
+    if prefix is None:
+        raise RejectedError("not a log line")
+    time, level, message = prefix.groups()
     if not message.startswith(COMPLETED):
         return None
     if not logger:
-        raise RejectedError("it ends before its end")
+        raise RejectedError("the line does not end in a logger")
     request = Request(_time(time), level)
     text = message[len(COMPLETED) : -len(logger[0])]
     if text.startswith('{"'):
@@ -140,42 +142,44 @@ def read_line(line: str) -> Request | None:
 
 
 def _time(text: str) -> datetime:
-    """A log names no zone, and the tables hold UTC: both without one."""
+    """A naive timestamp: a log does not name its zone."""
     try:
         return datetime.strptime(text, "%Y-%m-%d %H:%M:%S,%f")  # noqa: DTZ007
     except ValueError as error:
-        raise RejectedError("no such time") from error
+        raise RejectedError("invalid timestamp") from error
 
 
 def _read_json(text: str, request: Request) -> None:
     try:
-        said = json.loads(text)
-        header = said["requestHeader"]
+        fields = json.loads(text)
+        header = fields["requestHeader"]
         request.api_key = int(header["requestApiKey"])
         request.api_version = int(header["requestApiVersion"])
-        _place(request, said["connection"])
-        information = said["clientInformation"]
-        request.total_us = round(said["totalTimeMs"] * 1000)
-        request.throttle_us = round(said["throttleTimeMs"] * 1000)
+        _place(request, fields["connection"])
+        information = fields["clientInformation"]
+        request.total_us = round(fields["totalTimeMs"] * 1000)
+        request.throttle_us = round(fields["throttleTimeMs"] * 1000)
     except (ValueError, KeyError, TypeError) as error:
         raise RejectedError(str(error)) from error
     request.client_id = header.get("clientId") or None
     request.deprecated = header.get("requestApiVersionDeprecated", False)
     request.form = "J" if request.level == "INFO" else "I" if request.deprecated else "H"
-    request.listener, request.principal = said["listener"], said["principal"]
-    request.forwarded = said["isForwarded"]
-    body, answer = said["request"], said["response"]
-    if isinstance(answer, dict):
-        request.error_code = answer.get("errorCode")
+    request.listener, request.principal = fields["listener"], fields["principal"]
+    request.forwarded = fields["isForwarded"]
+    body, response = fields["request"], fields["response"]
+    if isinstance(response, dict):
+        request.error_code = response.get("errorCode")
         if request.api_key == 18 and request.error_code == 0:
             request.ranges = tuple(
-                (it["apiKey"], it["minVersion"], it["maxVersion"]) for it in answer["apiKeys"]
+                (api["apiKey"], api["minVersion"], api["maxVersion"]) for api in response["apiKeys"]
             )
-    told = (information["softwareName"], information["softwareVersion"])
+    software = (information["softwareName"], information["softwareVersion"])
     if request.api_key == 18 and isinstance(body, dict):
         names = _accepted(body.get("clientSoftwareName"), body.get("clientSoftwareVersion"))
-        told = told if names[0] is None else names  # its body names it; the rest is from before
-    _name(request, *told)
+        software = (
+            software if names[0] is None else names
+        )  # the body is newer than the connection's client information
+    _name(request, *software)
     if request.api_key in HAS_REPLICA and isinstance(body, dict):
         state = body.get("replicaState", {})
         request.replica = max(body.get("replicaId", -1), state.get("replicaId", -1)) >= 0
@@ -185,14 +189,14 @@ def _read_text(text: str, request: Request) -> None:
     ends = ((form, pattern.fullmatch(text)) for form, pattern in TAIL_PATTERNS.items())
     form, tail = next(((form, end) for form, end in ends if end), ("", None))
     if tail is None:
-        raise RejectedError("no known end")
+        raise RejectedError("unknown tail")
     request.form = form
     found = tail.groupdict()
     total = re.search(rf";totalTime:{NUMBER},(?:requestQ|q)ueueTime", text[tail.end("head") :])
     assert total is not None
     request.total_us = _micros(total[1])
     if (found.get("throttle") or ".").isdecimal():
-        # with decimals it is the time from the answer's readiness on, and no throttling
+        # with decimals it is the time since the response was ready, not a throttle time
         request.throttle_us = _micros(found["throttle"])
     request.principal, request.listener = found.get("principal"), found.get("listener")
     if "connection" in found:
@@ -203,14 +207,14 @@ def _read_text(text: str, request: Request) -> None:
     body = _read_head(found["head"], request)
     if form == "F" and not found["head"].startswith("RequestHeader("):
         request.form = "E"
-    told: tuple[str | None, str | None] = (found.get("name"), found.get("version"))
-    if request.api_key == 18 and (in_body := TOLD.match(body)):
+    software: tuple[str | None, str | None] = (found.get("name"), found.get("version"))
+    if request.api_key == 18 and (in_body := BODY_SOFTWARE.match(body)):
         names = _accepted(in_body[1], in_body[2])
-        told = told if names[0] is None else names
-    _name(request, *told)
-    if request.api_key == 18 and (answer := ANSWER.search(body)):
+        software = software if names[0] is None else names
+    _name(request, *software)
+    if request.api_key == 18 and (response := RESPONSE.search(body)):
         request.ranges = tuple(
-            (int(key), int(low), int(high)) for key, low, high in RANGE.findall(answer[1])
+            (int(key), int(low), int(high)) for key, low, high in RANGE.findall(response[1])
         )
     if request.api_key in HAS_REPLICA:
         replica = re.match(r"(?:\{replica_id=|.*?; ReplicaId: )(-?\d+)", body)
@@ -218,18 +222,18 @@ def _read_text(text: str, request: Request) -> None:
 
 
 def _read_head(head: str, request: Request) -> str:
-    """Who and what, from the text before the connection; what is left is the body."""
+    """Read API, version and client id from the text before the connection; return the body."""
     if header := (HEADER.fullmatch(head) or STRUCT.fullmatch(head)):
         api = header["api"]
         if not api.isdecimal() and api not in api_names():
-            raise RejectedError(f"no API is called {api}")
+            raise RejectedError(f"unknown API {api}")
         request.api_key = int(api) if api.isdecimal() else api_names()[api]
         request.client_id = header["client"]
     elif (header := NAMED.fullmatch(head)) and header["api"] in NAMES:
         request.api_key = NAMES[header["api"]]
         request.client_id = _named_client(request.api_key, header["body"])
     else:
-        raise RejectedError("no known beginning")
+        raise RejectedError("unknown head")
     if request.client_id in ("", "null"):
         request.client_id = None
     request.api_version = int(header["v"])
@@ -252,14 +256,14 @@ def _place(request: Request, connection: str) -> None:
 def _whole(pattern: re.Pattern[str], text: str) -> re.Match[str]:
     found = pattern.fullmatch(text)
     if found is None:
-        raise RejectedError(f"no address: {text}")
+        raise RejectedError(f"not an address: {text}")
     return found
 
 
 def _accepted(name: str | None, version: str | None) -> tuple[str | None, str | None]:
-    """What a broker takes down of the names in a body: all or nothing."""
-    good = all(SOFTWARE.fullmatch(text or "") for text in (name, version))
-    return (name, version) if good else (None, None)
+    """Software names in a body that a broker accepts: both or neither."""
+    is_valid = all(SOFTWARE.fullmatch(text or "") for text in (name, version))
+    return (name, version) if is_valid else (None, None)
 
 
 def _name(request: Request, name: str | None, version: str | None) -> None:
@@ -275,7 +279,7 @@ def _micros(text: str) -> int:
 
 @dataclass
 class Tables:
-    """The sums, each row under its keys in the order of the columns."""
+    """The sums by key; keys are in the order of the columns."""
 
     usage: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
     connections: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
@@ -285,7 +289,7 @@ class Tables:
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    """Physical lines: at `\\n` and nowhere else."""
+    """Physical lines, split at `\\n` only."""
     data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     text = data.decode("utf-8", errors="replace").removeprefix("\ufeff")
     lines = text.split("\n")
@@ -322,13 +326,13 @@ def read_files(
 
 def _add(tables: Tables, request: Request, cluster: str | None, broker: str | None) -> None:
     hour = request.time.replace(minute=0, second=0, microsecond=0)
-    who = (
+    client = (
         request.listener, request.principal, cut(request.client_id), request.host,
         request.software_name, request.software_version,
     )  # fmt: skip
     kind = (request.forwarded, request.replica)
     usage = tables.usage.setdefault(
-        (hour, cluster, broker, *who, request.api_key, request.api_version, *kind), _empty()
+        (hour, cluster, broker, *client, request.api_key, request.api_version, *kind), _empty()
     )
     seen = {"first_seen": request.time, "last_seen": request.time}
     timed = 0 if request.forwarded else 1
@@ -348,14 +352,14 @@ def _add(tables: Tables, request: Request, cluster: str | None, broker: str | No
         **seen,
     )
     connections = tables.connections.setdefault(
-        (cluster, broker, request.connection, *who, *kind), _empty()
+        (cluster, broker, request.connection, *client, *kind), _empty()
     )
     _merge(connections, requests=1, **seen)
     if request.ranges is not None:
-        heard = tables.brokers.setdefault(
+        observed = tables.brokers.setdefault(
             (hour, cluster, broker, request.listener, tuple(sorted(request.ranges))), _empty()
         )
-        _merge(heard, answers=1, **seen)
+        _merge(observed, answers=1, **seen)
 
 
 def _empty() -> dict[str, Any]:
@@ -377,7 +381,7 @@ def _merge(row: dict[str, Any], **values: Any) -> None:
 
 
 def cut(client_id: str | None) -> str | None:
-    """Up to 256 characters of a client id; a longer one is told apart by a hash of all of it."""
+    """At most 256 characters of a client id; a longer one gets a hash of the whole."""
     if client_id is None or len(client_id) <= 256:
         return client_id
     return client_id[:256] + "#" + hashlib.sha256(client_id.encode()).hexdigest()[:16]

@@ -1,7 +1,6 @@
-"""The tables are what a plain reader counts, however the lines are cut into files and tasks.
+"""The pipeline's tables equal those of an independent reader, however lines are split into tasks.
 
-The logs are mixed: 100,000 generated lines of all forms, real ones of nine releases, and lines
-made to mislead a reader.
+The logs are 100,000 generated lines of all forms, real logs of nine releases, and hostile lines.
 """
 
 from pathlib import Path
@@ -33,11 +32,11 @@ def logs(
     tmp_path_factory: pytest.TempPathFactory,
     pytestconfig: pytest.Config,
 ) -> list[Path]:
-    folder = tmp_path_factory.mktemp("mixed")
+    directory = tmp_path_factory.mktemp("mixed")
     lines = pytestconfig.getoption("--mixed-lines")
-    generate_logs(spark, GenerateSettings(lines=lines, brokers=13), str(folder / "made"))
-    made = sorted((folder / "made").glob("broker-*/*"))
-    return [*made, *sorted(REAL.glob("*.gz")), write_hostile_log(folder / "hostile.log")]
+    generate_logs(spark, GenerateSettings(lines=lines, brokers=13), str(directory / "made"))
+    made = sorted((directory / "made").glob("broker-*/*"))
+    return [*made, *sorted(REAL.glob("*.gz")), write_hostile_log(directory / "hostile.log")]
 
 
 @pytest.fixture(scope="module")
@@ -47,12 +46,12 @@ def expected(logs: list[Path]) -> Tables:
 
 @pytest.fixture(scope="module")
 def tables(spark: SparkSession, logs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tables") / "in-order"
-    pipeline_run(spark, folder, logs)
-    return folder
+    directory = tmp_path_factory.mktemp("tables") / "in-order"
+    pipeline_run(spark, directory, logs)
+    return directory
 
 
-def test_usage_is_what_the_plain_reader_counts(tables: Path, expected: Tables) -> None:
+def test_usage_equals_the_reference(tables: Path, expected: Tables) -> None:
     found = sums_of(tables, "usage")
     assert found.keys() - expected.usage.keys() == set()
     assert expected.usage.keys() - found.keys() == set()
@@ -60,15 +59,15 @@ def test_usage_is_what_the_plain_reader_counts(tables: Path, expected: Tables) -
     assert different == {}
 
 
-def test_connections_are_what_the_plain_reader_counts(tables: Path, expected: Tables) -> None:
+def test_connections_equal_the_reference(tables: Path, expected: Tables) -> None:
     found = {
         (row["cluster"], row["broker"], row["connection"]): _seen(row)
         for row in rows_of(tables, "connections")
     }
     merged: dict[tuple[Any, ...], dict[str, Any]] = {}
     for (cluster, broker, connection, *_), row in expected.connections.items():
-        place = (cluster, broker, connection)
-        merged[place] = _both(merged[place], row) if place in merged else _seen(row)
+        key = (cluster, broker, connection)
+        merged[key] = _both(merged[key], row) if key in merged else _seen(row)
     assert found.keys() == merged.keys()
     assert {key for key, row in merged.items() if found[key] != row} == set()
 
@@ -85,14 +84,16 @@ def _seen(row: dict[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in ("requests", "first_seen", "last_seen")}
 
 
-def test_brokers_are_heard_as_the_plain_reader_hears_them(tables: Path, expected: Tables) -> None:
+def test_observed_brokers_equal_the_reference(tables: Path, expected: Tables) -> None:
     found = {
         (
             row["hour"],
             row["cluster"],
             row["broker"],
             row["listener"],
-            tuple((it["api_key"], it["min_version"], it["max_version"]) for it in row["ranges"]),
+            tuple(
+                (one["api_key"], one["min_version"], one["max_version"]) for one in row["ranges"]
+            ),
         ): {name: row[name] for name in ("answers", "first_seen", "last_seen")}
         for row in rows_of(tables, "brokers")
     }
@@ -109,20 +110,20 @@ def test_every_line_is_a_request_skipped_or_rejected(tables: Path, expected: Tab
     }
 
 
-def test_a_stream_of_files_in_any_order_and_cut_gives_the_same_tables(
+def test_stream_in_another_order_and_partitioning_gives_the_same_tables(
     spark: SparkSession, logs: list[Path], tables: Path, tmp_path: Path
 ) -> None:
-    otherwise = {
+    other_settings = {
         "spark.sql.files.maxPartitionBytes": "300k",
         "spark.sql.shuffle.partitions": "7",
     }
     other = tmp_path / "other"
-    with spark_settings(spark, otherwise):
+    with spark_settings(spark, other_settings):
         stream_triggers(spark, other, [logs[1::2][::-1], logs[::2]])
     assert sums_of(other, "usage") == sums_of(tables, "usage")
     for table in ("connections", "brokers", "rejects"):
         assert _as_set(other, table) == _as_set(tables, table), table
 
 
-def _as_set(folder: Path, table: str) -> set[str]:
-    return {repr(sorted(row.items())) for row in rows_of(folder, table)}
+def _as_set(directory: Path, table: str) -> set[str]:
+    return {repr(sorted(row.items())) for row in rows_of(directory, table)}

@@ -1,4 +1,4 @@
-"""A log4j pattern, compiled or refused."""
+"""log4j patterns: compiled, or refused with a reason."""
 
 import pytest
 
@@ -7,13 +7,13 @@ from rollcall.pipeline.parsing import SourceSettings
 from rollcall.pipeline.parsing.layout import DEFAULT_PATTERN, compile_layout
 
 
-def test_kafkas_own_layout_needs_no_rewriting() -> None:
+def test_kafkas_own_layout_is_the_default() -> None:
     assert compile_layout(DEFAULT_PATTERN).is_default
     assert compile_layout("[%d] %p %m (%c)").is_default
     assert not compile_layout("%d %p %m (%c)%n").is_default
 
 
-def test_a_layout_may_shorten_the_logger_and_name_the_zone() -> None:
+def test_layout_can_shorten_the_logger_and_name_the_time_zone() -> None:
     layout = compile_layout("%d{ISO8601}{Europe/Berlin} %p %c{1} %m%n")
     assert (layout.logger, layout.time_zone) == ("logger", "Europe/Berlin")
     assert SourceSettings(layout="%d{ISO8601}{Europe/Berlin} %p %m%n").zone == "Europe/Berlin"
@@ -30,17 +30,17 @@ def test_a_layout_may_shorten_the_logger_and_name_the_zone() -> None:
         ("%c{1.}", "k.r.logger"),
     ],
 )
-def test_a_logger_is_known_as_short_as_the_layout_writes_it(written: str, logger: str) -> None:
+def test_logger_is_shortened_like_the_layout_writes_it(written: str, logger: str) -> None:
     assert compile_layout(f"%d %p {written} %m%n").logger == logger
 
 
-def test_the_longest_name_wins() -> None:
+def test_longest_conversion_name_wins() -> None:
     assert compile_layout("%d %p %location %m%n") == compile_layout("%d %p %t %m%n")
     assert compile_layout("%d %marker %p %m (%c)%n") == compile_layout("%d %X{a} %p %m (%c)%n")
 
 
 @pytest.mark.parametrize(
-    ("pattern", "why"),
+    ("pattern", "reason"),
     [
         ("%p %m (%c)%n", "%d"),
         ("%d %p (%c)%n", "%m"),
@@ -53,14 +53,14 @@ def test_the_longest_name_wins() -> None:
         ("%d %p %replace{%m}{a}{b}%n", "%replace"),
     ],
 )
-def test_a_layout_that_cannot_be_read_is_refused_with_a_reason(pattern: str, why: str) -> None:
+def test_unsupported_layout_is_refused_with_a_reason(pattern: str, reason: str) -> None:
     with pytest.raises(ConfigError) as caught:
         compile_layout(pattern)
-    assert why in caught.value.message
+    assert reason in caught.value.message
     assert caught.value.hint is not None
 
 
-def test_a_time_zone_must_exist() -> None:
+def test_unknown_time_zone_is_refused() -> None:
     with pytest.raises(ConfigError, match="Mars/Olympus"):
         SourceSettings(time_zone="Mars/Olympus")
     with pytest.raises(ConfigError, match="Mars/Olympus"):

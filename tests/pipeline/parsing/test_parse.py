@@ -1,4 +1,4 @@
-"""One line in, its facts out: every form, and text that clients choose to mislead a reader."""
+"""`parse_lines`: every form of the request log, and hostile text that clients choose."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -15,11 +15,10 @@ from rollcall.pipeline.parsing import (
     REQUEST,
     SKIPPED,
     SourceSettings,
+    parse_lines,
+    prefix,
+    text_format,
 )
-from rollcall.pipeline.parsing import fields as parse_read
-from rollcall.pipeline.parsing import prefix as parse_frame
-from rollcall.pipeline.parsing.parse import parse_lines
-from rollcall.pipeline.parsing.split import NO_FORM
 from tests.pipeline.parsing.hostile_lines import (
     BODIES,
     IDS,
@@ -41,7 +40,7 @@ WHO = "securityProtocol:SSL,principal:User:CN=loader"
 @pytest.fixture(scope="module")
 def parse(spark: SparkSession) -> Parse:
     def parse(*lines: str, broker: str | None = None, **settings: Any) -> list[Row]:
-        rows = [(line, "log", 0, at, "blue", broker) for at, line in enumerate(lines)]
+        rows = [(line, "log", 0, position, "blue", broker) for position, line in enumerate(lines)]
         parsed = parse_lines(spark.createDataFrame(rows, LINES), SourceSettings(**settings))
         assert parsed.schema.simpleString() == PARSED.simpleString()
         return sorted(parsed.collect(), key=lambda row: row["position"])
@@ -124,7 +123,7 @@ FORMS = {
 }  # fmt: skip
 
 
-def test_every_text_form_is_read(parse: Parse) -> None:
+def test_every_text_form_is_parsed(parse: Parse) -> None:
     rows = parse(*(text for text, _ in FORMS.values()))
     for row, (form, (_, facts)) in zip(rows, FORMS.items(), strict=True):
         found = row.asDict()
@@ -180,7 +179,7 @@ JSON = [
 ]  # fmt: skip
 
 
-def test_json_lines_are_read(parse: Parse) -> None:
+def test_json_lines_are_parsed(parse: Parse) -> None:
     rows = parse(*(line(json_text(**given)) for given, _ in JSON))
     for row, (given, facts) in zip(rows, JSON, strict=True):
         found = row.asDict()
@@ -192,7 +191,7 @@ NAMED_JSON = '{"clientSoftwareName":"%s","clientSoftwareVersion":"4.1.0"}'
 ANSWER = '{"errorCode":0,"apiKeys":[{"apiKey":1,"minVersion":4,"maxVersion":18},{"apiKey":0,"minVersion":0,"maxVersion":13}],"throttleTimeMs":0}'  # noqa: E501
 
 
-def test_511_8_an_api_versions_line_names_its_client_in_the_body(parse: Parse) -> None:
+def test_511_8_software_is_read_from_the_body_of_api_versions(parse: Parse) -> None:
     text = (
         "RequestHeader(apiKey=API_VERSIONS, apiVersion=3, clientId=a, correlationId=0) -- "
         "{client_software_name=sarama,client_software_version=1.2,_tagged_fields={}},response:"
@@ -215,36 +214,42 @@ def test_511_8_an_api_versions_line_names_its_client_in_the_body(parse: Parse) -
     assert {row["software_name"] for row in (good, with_more, replaced)} == {"apache-kafka-java"}
     assert [row["software_name"] for row in (invalid, refused, of_24)] == [None, None, "sarama"]
     assert with_more["software_version"] == good["software_version"] is not None
-    assert [tuple(each) for each in good["ranges"]] == [(0, 0, 13), (1, 4, 18)]
-    assert [tuple(each) for each in of_24["ranges"]] == [(0, 0, 8), (1, 0, 11)]
+    assert [tuple(one) for one in good["ranges"]] == [(0, 0, 13), (1, 4, 18)]
+    assert [tuple(one) for one in of_24["ranges"]] == [(0, 0, 8), (1, 0, 11)]
     assert refused["ranges"] is None
 
 
-def test_a_client_that_calls_itself_unknown_has_no_name_on_any_line(parse: Parse) -> None:
-    """A Java client whose jar was packed anew does not know its version, and says so."""
+def test_software_unknown_is_null(parse: Parse) -> None:
+    """A Java client in a repackaged jar reports the version `unknown`."""
     body = '{"clientSoftwareName":"%s","clientSoftwareVersion":"unknown"}'
-    java, nobody = parse(
+    java, unnamed = parse(
         line(json_text(18, 4, body % "apache-kafka-java", ANSWER)),
         line(json_text(18, 4, body % "unknown", ANSWER)),
     )
     assert (java["software_name"], java["software_version"]) == ("apache-kafka-java", None)
-    assert (nobody["software_name"], nobody["software_version"]) == (None, None)
+    assert (unnamed["software_name"], unnamed["software_version"]) == (None, None)
 
 
 @pytest.mark.parametrize("form", ["C", "E", "F", "G", "H"])
-def test_text_that_a_client_chooses_moves_no_field(parse: Parse, form: str) -> None:
+def test_hostile_text_does_not_move_a_field(parse: Parse, form: str) -> None:
     def made(**given: str) -> str:
         if form != "H":
             return text_line(form, **given)
-        return json_line(**{"topic" if name == "body" else name: it for name, it in given.items()})
+        return json_line(
+            **{"topic" if name == "body" else name: text for name, text in given.items()}
+        )
 
     forged = "a, correlationId=1) -- {x=1},response:{}"
-    ids = [it for it in IDS if len(it) <= 256 and it != "null" and (form == "H" or it != forged)]
+    ids = [
+        text
+        for text in IDS
+        if len(text) <= 256 and text != "null" and (form == "H" or text != forged)
+    ]
     usual = parse(made())[0].asDict()
-    rows = parse(*(made(client_id=it) for it in ids))
+    rows = parse(*(made(client_id=text) for text in ids))
     assert [row["client_id"] for row in rows] == ids
-    bodies = [it for it in BODIES if it != "{}"]
-    rows += parse(*(made(body=it) for it in bodies))
+    bodies = [body for body in BODIES if body != "{}"]
+    rows += parse(*(made(body=body) for body in bodies))
     assert {row["client_id"] for row in rows[len(ids) :]} == {"plain"}
     changes = {"client_id", "value", "position"}
     for row in rows:
@@ -252,16 +257,16 @@ def test_text_that_a_client_chooses_moves_no_field(parse: Parse, form: str) -> N
         assert {k: found[k] for k in found.keys() - changes} == {
             k: usual[k] for k in usual.keys() - changes
         }
-    principals = [it for it in PRINCIPALS if form != "C" or ",listener:" not in it]
-    assert [row["principal"] for row in parse(*(made(principal=it) for it in principals))] == (
+    principals = [name for name in PRINCIPALS if form != "C" or ",listener:" not in name]
+    assert [row["principal"] for row in parse(*(made(principal=name) for name in principals))] == (
         principals
     )
 
 
-def test_a_line_is_read_the_same_wherever_a_quick_look_at_its_ends_breaks_off(parse: Parse) -> None:
+def test_fields_do_not_depend_on_the_length_of_client_id_or_principal(parse: Parse) -> None:
     lengths = range(1, 500)
-    asks = "{replica_id=12,max_wait=1}"
-    of_text = [text_line("G", client_id="x" * n, body=asks, key="FETCH") for n in lengths]
+    body = "{replica_id=12,max_wait=1}"
+    of_text = [text_line("G", client_id="x" * n, body=body, key="FETCH") for n in lengths]
     bodies = ('{"replicaId":12}', f'{{"replicaId":12,"rackId":"{"r" * 400}"}}')
     of_json = [
         line(json_text(request=body, client=f'"{"x" * n}"')) for body in bodies for n in lengths
@@ -277,7 +282,7 @@ def test_a_line_is_read_the_same_wherever_a_quick_look_at_its_ends_breaks_off(pa
         assert [row["principal"][:256] for row in rows] == [("x" * n)[:256] for n in lengths]
 
 
-def test_long_texts_are_cut_with_a_hash(parse: Parse) -> None:
+def test_long_client_ids_are_cut_and_get_a_hash(parse: Parse) -> None:
     rows = parse(json_line("é" * 256), json_line("é" * 257), json_line("é" * 256 + "x"))
     same, longer, other = (row["client_id"] for row in rows)
     assert same == "é" * 256
@@ -286,7 +291,7 @@ def test_long_texts_are_cut_with_a_hash(parse: Parse) -> None:
     assert longer != other
 
 
-def test_client_ids_of_named_requests_are_whole(parse: Parse) -> None:
+def test_client_ids_of_named_requests_are_complete(parse: Parse) -> None:
     ids = ["a; GroupId: b", "a from client /x", "a;totalTime:1"]
     assert [row["client_id"] for row in parse(*map(named_line, ids))] == ids
 
@@ -302,24 +307,24 @@ OTHERS = {
     "\tat kafka.network.Processor.run(SocketServer.scala:1)": (SKIPPED, None),
     f"{START} WARN something else{END}": (SKIPPED, None),
     f"{START} DEBUG Completed request:RequestHeader(apiKey=METADATA, apiVer": (
-        REJECTED, parse_frame.NO_END),
-    f"line2, correlationId=1) -- {{}}{END}": (REJECTED, parse_frame.NO_START),
-    "no line of any log": (REJECTED, parse_frame.NO_FRAME),
+        REJECTED, prefix.NO_END),
+    f"line2, correlationId=1) -- {{}}{END}": (REJECTED, prefix.NO_START),
+    "not a log line": (REJECTED, prefix.NO_PREFIX),
     f"2026-03-01 10:20:30 DEBUG Completed request:{json_text()}{END} [thread]": (
-        REJECTED, parse_frame.NO_FRAME),
+        REJECTED, prefix.NO_PREFIX),
     f"{START} DEBUG [thread] Completed request:{json_text()}{END}": (
-        REJECTED, parse_frame.OTHER_LAYOUT),
+        REJECTED, prefix.OTHER_LAYOUT),
     f"{START} DEBUG Completed request:{{\"isForwarded\":false,\"requ{line(json_text())}": (
-        REJECTED, parse_frame.TWO_IN_ONE),
-    line(json_text()) + text_line("G"): (REJECTED, parse_frame.BROKEN),
-    text_line("G") + line(json_text()): (REJECTED, parse_frame.TWO_IN_ONE),
-    line("nonsense"): (REJECTED, NO_FORM),
-    line(""): (REJECTED, NO_FORM),
-    line(json_text()).replace('"connection"', '"connexion"'): (REJECTED, NO_FORM),
+        REJECTED, prefix.TWO_IN_ONE),
+    line(json_text()) + text_line("G"): (REJECTED, prefix.BROKEN),
+    text_line("G") + line(json_text()): (REJECTED, prefix.TWO_IN_ONE),
+    line("nonsense"): (REJECTED, text_format.UNKNOWN_FORM),
+    line(""): (REJECTED, text_format.UNKNOWN_FORM),
+    line(json_text()).replace('"connection"', '"connexion"'): (REJECTED, text_format.UNKNOWN_FORM),
     line(json_text()).replace('"requestApiKey":1', '"requestApiKey":"one"'): (
-        REJECTED, parse_frame.BROKEN),
-    line(json_text()).replace('"User:CN=a"', '"User:CN=a'): (REJECTED, parse_frame.BROKEN),
-    text_line("G", key="NO_SUCH_API"): (REJECTED, parse_read.NO_API),
+        REJECTED, prefix.BROKEN),
+    line(json_text()).replace('"User:CN=a"', '"User:CN=a'): (REJECTED, prefix.BROKEN),
+    text_line("G", key="NO_SUCH_API"): (REJECTED, text_format.UNKNOWN_API),
 }  # fmt: skip
 
 
@@ -331,13 +336,13 @@ def test_other_lines_are_skipped_or_rejected_with_a_reason(parse: Parse) -> None
     assert all(row[name] is None for row in rows for name in facts)
 
 
-def test_a_byte_order_mark_and_windows_line_ends_do_no_harm(parse: Parse) -> None:
+def test_byte_order_mark_and_windows_line_ends_are_ignored(parse: Parse) -> None:
     rows = parse("\ufeff" + line(json_text()) + "\r", text_line("G") + "\r", "\r")
     assert [row["outcome"] for row in rows] == [REQUEST, REQUEST, SKIPPED]
     assert [row["listener"] for row in rows] == ["SSL", "EXTERNAL", None]
 
 
-def test_times_are_of_the_zone_that_is_set(parse: Parse) -> None:
+def test_timestamps_are_in_the_configured_time_zone(parse: Parse) -> None:
     (row,) = parse(line(json_text()), time_zone="Europe/Berlin")
     assert row["time"] == datetime(2026, 3, 1, 9, 20, 30, 123000)  # noqa: DTZ001
 
@@ -351,7 +356,7 @@ def test_times_are_of_the_zone_that_is_set(parse: Parse) -> None:
         ("ISO8601_OFFSET_DATE_TIME_HH", "2026-03-01T10:20:30,123+01", 9),
     ],
 )
-def test_a_line_may_tell_how_far_its_time_is_from_utc(
+def test_timestamp_with_an_offset_is_converted_to_utc(
     parse: Parse, form: str, time: str, hour: int
 ) -> None:
     pattern = f"%d{{{form}}} %p %m (%c)%n"
@@ -364,18 +369,18 @@ def test_a_line_may_tell_how_far_its_time_is_from_utc(
     )
 
 
-def test_a_time_zone_that_java_does_not_know_is_told(parse: Parse) -> None:
-    with pytest.raises(ConfigError, match="Java knows no time zone 'Factory'"):
+def test_time_zone_that_java_does_not_know_is_refused(parse: Parse) -> None:
+    with pytest.raises(ConfigError, match="Java does not know the time zone 'Factory'"):
         parse(line(json_text()), time_zone="Factory")
     assert parse(line(json_text()), time_zone="GMT+0")[0]["time"] is not None
 
 
-def test_the_broker_is_the_setting_if_there_is_one(parse: Parse) -> None:
+def test_configured_broker_replaces_the_local_address(parse: Parse) -> None:
     assert [row["broker"] for row in parse(line(json_text()), broker="b1")] == ["b1"]
 
 
 @pytest.mark.parametrize("named", ["EXTERNAL", "User:ANONYMOUS"])
-def test_a_listener_or_principal_can_be_named_as_inter_broker(parse: Parse, named: str) -> None:
+def test_configured_listener_or_principal_is_inter_broker(parse: Parse, named: str) -> None:
     lines = [json_line(), text_line("G")]
     assert [row["replica"] for row in parse(*lines)] == [False, False]
     assert [row["replica"] for row in parse(*lines, inter_broker=(named,))] == [True, True]
@@ -397,7 +402,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("pattern", LAYOUTS)
-def test_a_layout_can_be_given(parse: Parse, pattern: str) -> None:
+def test_lines_of_another_layout_are_parsed(parse: Parse, pattern: str) -> None:
     texts = {
         "date": "2026-03-01 10:20:30,123", "short": "2026-03-01 10:20:30",
         "iso": "2026-03-01T10:20:30.123",
@@ -405,7 +410,9 @@ def test_a_layout_can_be_given(parse: Parse, pattern: str) -> None:
     text = FORMS["G"][0].removeprefix(f"{START} DEBUG ").removesuffix(END)
     chosen = "a - b [c]: (d) ] e - "
     messages = ["Completed request:" + json_text(client=f'"{chosen}"'), text]
-    written = [LAYOUTS[pattern].format(level="INFO", message=it, **texts) for it in messages]
+    written = [
+        LAYOUTS[pattern].format(level="INFO", message=message, **texts) for message in messages
+    ]
     split = LAYOUTS[pattern].format(level="INFO", message=f"{text[:90]}\n{text[90:]}", **texts)
     rows = parse(*written, *split.split("\n"), layout=pattern)
     assert [row["outcome"] for row in rows] == [REQUEST, REQUEST, REJECTED, REJECTED]
@@ -416,7 +423,7 @@ def test_a_layout_can_be_given(parse: Parse, pattern: str) -> None:
 
 
 @pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
-def test_a_date_that_no_broker_writes_is_none(parse: Parse, zone: str) -> None:
+def test_timestamps_outside_1970_to_9999_are_discarded(parse: Parse, zone: str) -> None:
     dates = [
         *("2026", "2026-11", "2026-1-1", "202615", "12345-01-1", "999999-1-1"),
         *("0000-01-01", "0001-01-01", "1969-12-30", "9999-12-31"),
@@ -424,13 +431,23 @@ def test_a_date_that_no_broker_writes_is_none(parse: Parse, zone: str) -> None:
     good = json_line()
     damaged = parse(*(good.replace(good[1:11], date, 1) for date in dates), time_zone=zone)
     assert {(row["outcome"], row["reason"], row["time"]) for row in damaged} == {
-        (REJECTED, parse_frame.NO_START, None)
+        (REJECTED, prefix.NO_START, None)
     }
     others = parse(*(f"[{date} 00:00:00,000] DEBUG x (a.b)" for date in dates), time_zone=zone)
     assert {row["outcome"] for row in others} == {SKIPPED}
 
 
-def test_a_client_id_may_repeat_what_a_head_may_hold(parse: Parse) -> None:
+def test_repeated_head_fields_do_not_overflow_the_stack(parse: Parse) -> None:
     head = "Completed request:Name:LeaderAndIsrRequest;Version:0;"
     (row,) = parse(f"{START} DEBUG {head}{'Controller:1;' * 2400}{END}")
     assert row["outcome"] == REJECTED
+
+
+def test_client_id_that_looks_like_a_tail_is_complete(parse: Parse) -> None:
+    client_id = "a from connection 1.2.3.4:5-6.7.8.9:1-2;totalTime:1"
+    head = f"Name: TopicMetadataRequest; Version: 0; CorrelationId: 1; ClientId: {client_id}"
+    rows = parse(
+        line(f"{head}; Topics: orders from client /10.1.2.3:51010;{TIMES}"),
+        line(f"{head} from client /10.1.2.3:51010;{TIMES}"),
+    )
+    assert [row["client_id"] for row in rows] == [client_id, client_id]

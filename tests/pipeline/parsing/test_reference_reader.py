@@ -1,4 +1,4 @@
-"""The reader that the tables are held against is itself held against real and described lines."""
+"""The reference reader, tested with sample lines of each form and with real logs."""
 
 from pathlib import Path
 
@@ -46,19 +46,19 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("form", SAMPLES)
-def test_each_text_form_is_known_by_its_end(form: str) -> None:
+def test_text_form_is_recognised(form: str) -> None:
     request = read_line(SAMPLES[form])
     assert isinstance(request, Request)
     assert (request.form, request.client_id, request.host) == (form, "loader", "10.1.2.3")
 
 
-def test_a_decimal_comma_is_no_end_of_a_number() -> None:
+def test_decimal_comma_is_part_of_a_number() -> None:
     request = read_line(SAMPLES["E"])
     assert request is not None
     assert (request.total_us, request.throttle_us) == (2714, 0)
 
 
-def test_another_logger_is_skipped_and_half_a_line_rejected() -> None:
+def test_line_of_another_logger_is_skipped_and_truncated_line_rejected() -> None:
     assert read_line(f"{START} TRACE Processor 1 received (kafka.network.RequestChannel$)") is None
     assert read_line("") is None
     with pytest.raises(RejectedError):
@@ -66,7 +66,7 @@ def test_another_logger_is_skipped_and_half_a_line_rejected() -> None:
 
 
 @pytest.mark.parametrize("log", sorted(LOGS.glob("*.gz")), ids=lambda path: str(path.name)[:-7])
-def test_real_logs_are_read_but_for_the_pieces_of_split_lines(log: Path) -> None:
+def test_real_logs_are_read_except_for_split_records(log: Path) -> None:
     counts = read_files([log]).files[str(log)]
     assert counts["lines"] == counts["requests"] + counts["skipped"] + counts["rejected"]
     assert counts["requests"] > 5

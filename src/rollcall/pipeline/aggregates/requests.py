@@ -1,11 +1,10 @@
-"""Partial sums: the rows of all tables, from one pass over the lines.
+"""Request lines to the rows of every table, from one pass over the lines.
 
-`sum_lines` cuts the lines, counts those that agree in all their parts, and reads the parts of
-each count once. Its rows are few beside the lines; whoever makes several tables of them keeps
-them, as each table would parse the lines again. Every `count_` function leaves rows with the
-columns of its table, which may be merged with rows of other batches in any order.
+`sum_lines` counts the lines that agree in all their parts, then reads the parts of each count once.
+The benchmark's logs have four lines per count. A caller that makes several tables from its rows
+persists them: each table would parse the lines again.
 
-Sums are of whole numbers, and bounds of numbers: the least of a text would make Spark sort.
+Sums and bounds are of integers: the minimum of a string would make Spark sort.
 """
 
 from __future__ import annotations
@@ -13,19 +12,22 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from rollcall.pipeline.parsing.fields import ranges_of, read_cuts
-from rollcall.pipeline.parsing.parse import utc
-from rollcall.pipeline.parsing.prefix import FRAME
-from rollcall.pipeline.parsing.schema import (
+from rollcall.pipeline.parsing import (
+    PARTS,
+    PREFIX,
     REJECTED,
     REQUEST,
     SKIPPED,
     SUMS,
     SourceSettings,
     cast_as,
+    read_fields,
+    read_prefix,
+    read_ranges,
+    split_lines,
+    to_timestamp,
     typed,
 )
-from rollcall.pipeline.parsing.split import PARTS, cut_lines
 from rollcall.tables.columns import (
     BROKERS,
     CONNECTIONS,
@@ -39,36 +41,43 @@ from rollcall.tables.columns import (
 )
 
 HOUR_US = 3_600_000_000
-LONGEST_PIECE = 120
+MAX_PIECE = 120
 SOURCE = ("file", "block", "cluster", "broker")
 UNSUPPORTED_VERSION = 35
 
 
 def sum_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
-    """One row for all lines of a file that agree in hour and parts; one for each reject."""
+    """LINES to SUMS: a row for all lines of a file that agree in hour and parts."""
     return (
-        lines.transform(cut_lines, settings)
+        lines.transform(read_prefix, settings)
+        .transform(split_lines)
         .transform(count_by_parts)
-        # keeps the reading out of the counting, which else runs as slowly as reading JSON does
-        .where(F.col("lines") > 0)
-        .transform(read_cuts, settings)
-        .transform(with_rejects)
-        .withColumns({name: utc(F.col(name)) for name in ("hour", "first_seen", "last_seen")})
+        .transform(read_fields, settings)
+        .transform(with_reject_columns)
+        .withColumns(
+            {name: to_timestamp(F.col(name)) for name in ("hour", "first_seen", "last_seen")}
+        )
         .selectExpr(*typed(SUMS))
     )
 
 
-def count_by_parts(cuts: DataFrame) -> DataFrame:
-    rejected = F.col("reason").isNotNull()
-    hour = F.expr(f"instant - pmod(instant, {HOUR_US})")
+def count_by_parts(lines: DataFrame) -> DataFrame:
+    """SPLIT to sums. A rejected line has its position as a key, so it stays a row of its own."""
+    is_rejected = F.col("reason").isNotNull()
     total, throttle = F.col("total_us"), F.col("throttle_us")
-    alone = {name: F.when(rejected, it) for name, it in where_and_how().items()}
+    own = {name: F.when(is_rejected, value) for name, value in place_and_piece().items()}
     return (
-        cuts.withColumns({"hour": hour, "first_position": F.col("position"), **alone})
-        .groupBy(*SOURCE, "hour", "level", "reason", *PARTS, *alone)
+        lines.withColumns(
+            {
+                "hour": F.expr(f"instant - pmod(instant, {HOUR_US})"),
+                "first_position": F.col("position"),
+                **own,
+            }
+        )
+        .groupBy(*SOURCE, "hour", "level", "reason", *PARTS.names, *own)
         .agg(
             F.count(F.lit(1)).alias("lines"),
-            F.sum(F.col("octets") + 1).alias("bytes"),
+            F.sum(F.col("length") + 1).alias("bytes"),
             F.min("first_position").alias("first_position"),
             F.min("instant").alias("first_seen"),
             F.max("instant").alias("last_seen"),
@@ -80,40 +89,46 @@ def count_by_parts(cuts: DataFrame) -> DataFrame:
     )
 
 
-def where_and_how() -> dict[str, Column]:
-    """What a reject does not share with others: its place, and how it begins."""
-    piece = F.substring(F.coalesce("text", "payload"), 1, LONGEST_PIECE)
-    return {"position": F.col("position"), "piece": piece}
+def place_and_piece() -> dict[str, Column]:
+    """Columns in which two rejects differ: where the line is, and how it begins."""
+    return {"position": F.col("position"), "piece": F.substring("text", 1, MAX_PIECE)}
 
 
-def with_rejects(read: DataFrame) -> DataFrame:
-    """Where a reject is and how it begins. Lines that were cut well and yet could not be read
-    are one row for all that are the same (`reject_lines` has them each)."""
-    rejected = F.col("outcome") == REJECTED
-    piece = F.coalesce("piece", F.col("request"))
+def with_reject_columns(rows: DataFrame) -> DataFrame:
+    """`position`, `length` and `piece` of rejects.
+
+    Lines that were split and yet could not be read are one row for all that agree
+    (`reject_lines` returns each).
+    """
+    is_rejected = F.col("outcome") == REJECTED
+    piece = F.coalesce("piece", F.concat(F.lit("Completed request:"), "head"))
     length = F.floor(F.col("bytes") / F.col("lines")) - 1
-    return read.withColumns(
+    return rows.withColumns(
         {
-            "position": F.when(rejected, F.coalesce("position", "first_position")),
-            "length": F.when(rejected, length),
-            "piece": F.when(rejected, without_secrets(piece)),
+            "position": F.when(is_rejected, F.coalesce("position", "first_position")),
+            "length": F.when(is_rejected, length),
+            "piece": F.when(is_rejected, without_secrets(piece)),
         }
     )
 
 
 def without_secrets(piece: Column) -> Column:
-    """A body may hold a password: all that is not the head of a request line is shown as its
-    shape only."""
+    """The head of a request line; of other text, letters and digits replaced by `x` and `0`.
+
+    A body may hold a password.
+    """
     head = F.substring_index(F.substring_index(piece, " -- ", 1), ',"request":', 1)
-    shape = F.regexp_replace(F.regexp_replace(piece, r"\d", "0"), r"\p{L}", "x")
-    starts = piece.rlike(FRAME) | piece.startswith("request:")
-    return F.make_valid_utf8(F.substring(F.when(starts, head).otherwise(shape), 1, LONGEST_PIECE))
+    masked = F.regexp_replace(F.regexp_replace(piece, r"\d", "0"), r"\p{L}", "x")
+    is_request = piece.rlike(PREFIX) | piece.startswith("Completed request:")
+    return F.make_valid_utf8(F.substring(F.when(is_request, head).otherwise(masked), 1, MAX_PIECE))
 
 
 def count_usage(sums: DataFrame) -> DataFrame:
+    """SUMS to rows of `usage`."""
     lines, error = F.col("lines"), F.col("error_code")
-    own_times = ~F.col("forwarded")
-    return summed(
+    # times of forwarded requests are not the request's
+    has_times = ~F.col("forwarded")
+    return aggregate(
         sums.where(F.col("outcome") == REQUEST),
         USAGE,
         requests=F.sum(lines),
@@ -121,10 +136,10 @@ def count_usage(sums: DataFrame) -> DataFrame:
         errors=F.sum(F.when(error != 0, lines)),
         unsupported=F.sum(F.when(error == UNSUPPORTED_VERSION, lines)),
         deprecated=F.sum(F.when(F.col("deprecated"), lines)),
-        throttled=F.sum(F.when(own_times, F.col("throttled"))),
-        throttle_us=F.sum(F.when(own_times, F.col("throttle_us"))),
-        total_us=F.sum(F.when(own_times, F.col("total_us"))),
-        longest_us=F.max(F.when(own_times, F.col("longest_us"))),
+        throttled=F.sum(F.when(has_times, F.col("throttled"))),
+        throttle_us=F.sum(F.when(has_times, F.col("throttle_us"))),
+        total_us=F.sum(F.when(has_times, F.col("total_us"))),
+        longest_us=F.max(F.when(has_times, F.col("longest_us"))),
         first_seen=F.min("first_seen"),
         last_seen=F.max("last_seen"),
         hours=F.bit_or(F.call_function("shiftleft", F.lit(1), F.hour("hour"))),
@@ -133,8 +148,9 @@ def count_usage(sums: DataFrame) -> DataFrame:
 
 
 def count_connections(sums: DataFrame) -> DataFrame:
+    """SUMS to rows of `connections`."""
     requests = sums.where((F.col("outcome") == REQUEST) & F.col("connection").isNotNull())
-    return summed(
+    return aggregate(
         requests.withColumn("day", F.col("hour").cast("date").cast("timestamp_ntz")),
         CONNECTIONS,
         requests=F.sum("lines"),
@@ -144,26 +160,29 @@ def count_connections(sums: DataFrame) -> DataFrame:
 
 
 def observed_brokers(sums: DataFrame) -> DataFrame:
-    """What logged ApiVersions answers told; columns that only a roll call fills are null."""
-    # many clients get the same answer: it is read once
-    heard = (
-        sums.where(F.col("answer").isNotNull())
-        .groupBy("hour", "cluster", "broker", "listener", "answer")
+    """SUMS to rows of `brokers`, from logged ApiVersions responses.
+
+    Columns that only a roll call fills are null.
+    """
+    # many clients get the same response: it is parsed once
+    observed = (
+        sums.where(F.col("ranges_text").isNotNull())
+        .groupBy("hour", "cluster", "broker", "listener", "ranges_text")
         .agg(
             F.sum("lines").alias("lines"),
             F.min("first_seen").alias("first_seen"),
             F.max("last_seen").alias("last_seen"),
         )
-        .withColumns({"source": F.lit("log"), "ranges": ranges_of(F.col("answer"))})
+        .withColumns({"source": F.lit("log"), "ranges": read_ranges(F.col("ranges_text"))})
     )
-    told = {"hour", "cluster", "broker", "source", "listener", "ranges"}
+    known = {"hour", "cluster", "broker", "source", "listener", "ranges"}
     unknown = {
         column.name: F.lit(None).cast(column.type)
         for column in BROKERS.columns
-        if column.merge is Merge.KEY and column.name not in told
+        if column.merge is Merge.KEY and column.name not in known
     }
-    return summed(
-        heard.withColumns(unknown),
+    return aggregate(
+        observed.withColumns(unknown),
         BROKERS,
         answers=F.sum("lines"),
         first_seen=F.min("first_seen"),
@@ -171,26 +190,31 @@ def observed_brokers(sums: DataFrame) -> DataFrame:
     )
 
 
-def reject_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
-    """As `select_rejects`, each line by itself: nothing is summed."""
-    one = {"lines": F.lit(1), "bytes": F.col("octets") + 1, "first_position": F.col("position")}
-    return (
-        lines.transform(cut_lines, settings)
-        .withColumns({**one, **where_and_how()})
-        .transform(read_cuts, settings)
-        .transform(with_rejects)
-        .transform(select_rejects)
-    )
-
-
 def select_rejects(sums: DataFrame) -> DataFrame:
-    """Where and why; the number of the line is for the source to find."""
+    """SUMS to rejects, without line numbers, which the source adds."""
     columns = ("cluster", "file", "block", "position", "reason", "lines", "length", "piece")
     return sums.where(F.col("outcome") == REJECTED).select(*columns)
 
 
+def reject_lines(lines: DataFrame, settings: SourceSettings) -> DataFrame:
+    """LINES to rejects, a row for each line."""
+    one = {
+        "lines": F.lit(1),
+        "bytes": F.col("length") + 1,
+        "first_position": F.col("position"),
+    }
+    return (
+        lines.transform(read_prefix, settings)
+        .transform(split_lines)
+        .withColumns({**one, **place_and_piece()})
+        .transform(read_fields, settings)
+        .transform(with_reject_columns)
+        .transform(select_rejects)
+    )
+
+
 def count_files(sums: DataFrame) -> DataFrame:
-    """Per file, what its lines were; what the file itself was, the source knows."""
+    """SUMS to line counts, times, levels and forms per file."""
     lines, outcome = F.col("lines"), F.col("outcome")
     return sums.groupBy("file").agg(
         F.sum(lines).alias("lines"),
@@ -206,8 +230,15 @@ def count_files(sums: DataFrame) -> DataFrame:
     )
 
 
-def summed(rows: DataFrame, table: Table, **sums: Column) -> DataFrame:
-    """Rows with the columns of a table, each with its type; a sum of nothing is 0."""
+def count_blocks(sums: DataFrame) -> DataFrame:
+    """SUMS to line counts per block of a file, from which line numbers are made."""
+    return sums.groupBy("file", "block").agg(
+        F.sum("lines").alias("lines"), F.min("first_position").alias("first_position")
+    )
+
+
+def aggregate(rows: DataFrame, table: Table, **sums: Column) -> DataFrame:
+    """Rows with the columns and types of a table; a sum of nothing is 0."""
     zero = {column.name for column in table.values if column.type in {COUNT, NUMBER}}
     counted = rows.groupBy(*table.keys).agg(
         *(
@@ -215,10 +246,10 @@ def summed(rows: DataFrame, table: Table, **sums: Column) -> DataFrame:
             for name, value in sums.items()
         )
     )
-    return counted.selectExpr(*(cast_as(each.name, each.type) for each in table.columns))
+    return counted.selectExpr(*(cast_as(column.name, column.type) for column in table.columns))
 
 
 def bit_of(column: str, names: tuple[str, ...]) -> Column:
-    """The bit that stands for a name in a mask; null for no name."""
-    bits = ", ".join(f"'{name}', {1 << at}" for at, name in enumerate(names))
+    """The bit of a name in a bit mask; null for other names."""
+    bits = ", ".join(f"'{name}', {1 << index}" for index, name in enumerate(names))
     return F.expr(f"try_element_at(map({bits}), {column})")

@@ -1,20 +1,21 @@
-"""Roll calls, as `rollcall brokers --output` appends them, to the table `brokers`."""
+"""Roll calls (lines that `rollcall brokers --output` appends) to rows of the table `brokers`."""
 
 from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from rollcall.pipeline.aggregates.requests import LONGEST_PIECE, without_secrets
-from rollcall.pipeline.parsing.parse import utc
+from rollcall.pipeline.aggregates.requests import MAX_PIECE, without_secrets
+from rollcall.pipeline.parsing import to_timestamp
 
 FORMAT = "rollcall-broker/2"
-NO_ROLL_CALL = "not a line of a roll call"
+NOT_A_ROLL_CALL = "not a line of a roll call"
 TWO_IN_ONE = "two roll calls on one line, with no newline between them"
 SECOND = r'\}\s*\{"'
-"""Inside of one object there is a comma between two, and a quote in a text is escaped."""
+"""A second object on a line. Objects inside one have a comma between them, and a quote in a string
+is escaped."""
 LATEST_MS = 253_402_300_799_999
-"""The end of the calendar, with the year 9999."""
+"""The end of the year 9999, the last of Python's calendar."""
 
 LINE = """
   format STRING, time_ms BIGINT, cluster_id STRING, id INT, host STRING, port INT, rack STRING,
@@ -23,55 +24,55 @@ LINE = """
   start_time STRUCT<ms: BIGINT>,
   api_versions STRUCT<ranges: MAP<STRING, ARRAY<INT>>>
 """
-"""What is taken of a line; keys are only added."""
+"""Fields that are read of a line. Later versions of the format only add fields."""
 
 RANGES = """
-  array_sort(transform(map_entries(told.api_versions.ranges), entry -> named_struct(
+  array_sort(transform(map_entries(call.api_versions.ranges), entry -> named_struct(
     'api_key', try_cast(entry.key AS INT),
     'min_version', get(entry.value, 0), 'max_version', get(entry.value, 1)
   )))
 """
-WHOLE = """
+COMPLETE = """
   forall(ranges, range -> range.api_key IS NOT NULL AND range.min_version IS NOT NULL
     AND range.max_version IS NOT NULL)
 """
 
 
 def read_roll_calls(lines: DataFrame) -> DataFrame:
-    """The lines with `told` and `ranges`, `told` null where a line is none of a roll call."""
-    told = F.col("told")
-    fits = (told["format"] == FORMAT) & told["time_ms"].between(0, LATEST_MS) & ~is_double()
+    """LINES with `call` and `ranges`; `call` is null where the line is not a roll call."""
+    call = F.col("call")
+    is_valid = (call["format"] == FORMAT) & call["time_ms"].between(0, LATEST_MS) & ~has_second()
     return (
-        lines.withColumn("told", F.from_json("value", LINE))
+        lines.withColumn("call", F.from_json("value", LINE))
         .withColumn("ranges", F.expr(RANGES))
-        .withColumn("told", F.when(fits & F.coalesce(F.expr(WHOLE), F.lit(True)), told))
+        .withColumn("call", F.when(is_valid & F.coalesce(F.expr(COMPLETE), F.lit(True)), call))
     )
 
 
-def is_double() -> Column:
-    """Of two objects, Spark reads the first and says nothing of the other."""
+def has_second() -> Column:
+    """`from_json` reads the first of two objects and ignores the other."""
     return F.col("value").rlike(SECOND)
 
 
-def reported_brokers(told: DataFrame) -> DataFrame:
-    """A row per broker and roll call."""
-    seen = moment("told.time_ms")
-    return told.where("told IS NOT NULL").select(
+def reported_brokers(calls: DataFrame) -> DataFrame:
+    """Rows of `brokers`, one per broker and roll call."""
+    seen = moment("call.time_ms")
+    return calls.where("call IS NOT NULL").select(
         F.date_trunc("hour", seen).cast("timestamp_ntz").alias("hour"),
-        F.coalesce("cluster", "told.cluster_id").alias("cluster"),
-        F.coalesce("broker", "told.host").alias("broker"),
+        F.coalesce("cluster", "call.cluster_id").alias("cluster"),
+        F.coalesce("broker", "call.host").alias("broker"),
         F.lit("roll call").alias("source"),
-        F.col("told.id").alias("node_id"),
-        "told.host",
-        "told.port",
-        "told.rack",
-        "told.controller",
-        "told.failure",
-        F.col("told.software.name").alias("software_name"),
-        F.col("told.software.version").alias("software_version"),
-        F.col("told.software.provenance").alias("software_source"),
-        F.col("told.software.candidates").alias("candidates"),
-        moment("told.start_time.ms").alias("start_time"),
+        F.col("call.id").alias("node_id"),
+        "call.host",
+        "call.port",
+        "call.rack",
+        "call.controller",
+        "call.failure",
+        F.col("call.software.name").alias("software_name"),
+        F.col("call.software.version").alias("software_version"),
+        F.col("call.software.provenance").alias("software_source"),
+        F.col("call.software.candidates").alias("candidates"),
+        moment("call.start_time.ms").alias("start_time"),
         "ranges",
         F.lit(1).alias("answers"),
         seen.alias("first_seen"),
@@ -80,42 +81,41 @@ def reported_brokers(told: DataFrame) -> DataFrame:
 
 
 def moment(millis: str) -> Column:
-    """Null for a time beyond the calendar: a broker may tell any number as its start."""
+    """Milliseconds to a timestamp, null beyond the year 9999: a broker may report any number."""
     ms = F.col(millis)
-    return utc(F.when(ms.between(0, LATEST_MS), ms) * 1000)
+    return to_timestamp(F.when(ms.between(0, LATEST_MS), ms) * 1000)
 
 
-def count_files(told: DataFrame) -> DataFrame:
-    """No line of a roll call is a request: what was understood counts as skipped."""
-    bad = F.count_if(F.col("told").isNull())
-    return told.groupBy("file").agg(
+def count_files(calls: DataFrame) -> DataFrame:
+    """Line counts and times per file. Roll calls are not requests, so they count as skipped."""
+    return calls.groupBy("file").agg(
         F.count("*").alias("lines"),
         F.lit(0).alias("requests"),
-        F.count_if(F.col("told").isNotNull()).alias("skipped"),
-        bad.alias("rejected"),
-        F.min(moment("told.time_ms")).alias("first_time"),
-        F.max(moment("told.time_ms")).alias("last_time"),
+        F.count_if(F.col("call").isNotNull()).alias("skipped"),
+        F.count_if(F.col("call").isNull()).alias("rejected"),
+        F.min(moment("call.time_ms")).alias("first_time"),
+        F.max(moment("call.time_ms")).alias("last_time"),
         F.lit(0).alias("levels"),
         F.lit(0).alias("forms"),
         F.sum(F.octet_length("value") + 1).alias("bytes_read"),
     )
 
 
-def select_rejects(told: DataFrame) -> DataFrame:
-    return told.where("told IS NULL").select(
+def select_rejects(calls: DataFrame) -> DataFrame:
+    return calls.where("call IS NULL").select(
         "cluster",
         "file",
         "block",
         "position",
-        F.when(is_double(), TWO_IN_ONE).otherwise(NO_ROLL_CALL).alias("reason"),
+        F.when(has_second(), TWO_IN_ONE).otherwise(NOT_A_ROLL_CALL).alias("reason"),
         F.lit(1).alias("lines"),
         F.octet_length("value").alias("length"),
-        without_secrets(F.substring("value", 1, LONGEST_PIECE)).alias("piece"),
+        without_secrets(F.substring("value", 1, MAX_PIECE)).alias("piece"),
     )
 
 
-def count_blocks(told: DataFrame) -> DataFrame:
-    """What line numbers are made from."""
-    return told.groupBy("file", "block").agg(
+def count_blocks(calls: DataFrame) -> DataFrame:
+    """Line counts per block of a file, from which line numbers are made."""
+    return calls.groupBy("file", "block").agg(
         F.count("*").alias("lines"), F.min("position").alias("first_position")
     )

@@ -1,8 +1,8 @@
-"""A log4j pattern, compiled to what brings its lines to Kafka's own layout.
+"""A log4j pattern, compiled to regular expressions that rewrite its lines to Kafka's own layout.
 
-Parsing knows one frame only, `[time] LEVEL message (logger)`. A line of another layout is
-rewritten to it first, by expressions compiled from the pattern: `whole` for a line that is
-complete, `start` and `end` for the pieces of a record that a newline has split.
+The parser reads one layout only, `[time] LEVEL message (logger)`. A line of another layout is
+rewritten to it first: `whole` matches a complete line, `start` and `end` match the parts of a
+record that a newline has split.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 CONVERSION = re.compile(
     r"%(?P<pad>-?\d*)(?:\.-?\d+)?(?P<name>[a-zA-Z]+|%)(?P<options>(?:\{[^}]*\})*)"
 )
-# The longest name wins: %msg is the message, %t the thread, %table is %t and then "able".
+# The longest name wins: %msg is the message, %t the thread, %table is %t followed by "able".
 NAMES = {
     "d": "date", "date": "date", "p": "level", "level": "level", "le": "level",
     "m": "message", "msg": "message", "message": "message",
@@ -58,7 +58,7 @@ DATES = {
 PARTS = {"yyyy": 4, "uuuu": 4, "MM": 2, "dd": 2, "HH": 2, "mm": 2, "ss": 2}
 PART_NAMES = {"yyyy": "year", "uuuu": "year", "MM": "month", "dd": "day", "HH": "hour",
               "mm": "minute", "ss": "second"}  # fmt: skip
-LAST_PARTS, LESS_PARTS, SHORT_PARTS = (
+LAST_PARTS, WITHOUT_FIRST, ABBREVIATED = (
     re.compile(regex) for regex in (r"[1-9]\d*", r"-[1-9]\d*", r"(\d+)\.")
 )
 OFFSET = re.compile(r"Z{1,3}|X{1,3}|x{1,3}")
@@ -67,8 +67,8 @@ DATE_TOKEN = re.compile(r"'([^']*)'|yyyy|uuuu|MM|dd|HH|mm|ss|S+|[a-zA-Z]+|.")
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """Java regular expressions, and what to put for what they find."""
+class LogLayout:
+    """Java regular expressions of a log4j pattern, and their replacements."""
 
     whole: str
     start: str
@@ -77,43 +77,43 @@ class Layout:
     put_start: str
     put_end: str
     logger: str
-    """How the layout writes the name of the request logger."""
+    """Name of the request logger as the layout writes it."""
     time_zone: str | None
     has_offset: bool
-    """Every line tells how far its time is from UTC."""
+    """Timestamps end in their offset from UTC."""
     is_default: bool
 
     @property
     def suffix(self) -> str:
-        """What a complete request line ends in, once it is in Kafka's own layout."""
+        """End of a complete request line in Kafka's own layout."""
         return f" ({self.logger})"
 
 
 @cache
-def compile_layout(pattern: str) -> Layout:
+def compile_layout(pattern: str) -> LogLayout:
     pieces = list(conversions(pattern))
     kinds = [kind for kind, _ in pieces]
     for needed, what in (("date", "%d"), ("message", "%m")):
         if kinds.count(needed) != 1:
-            raise layout_error(pattern, f"{what} is there {kinds.count(needed)} times, not once")
+            raise layout_error(pattern, f"{what} occurs {kinds.count(needed)} times, not once")
     if kinds.index("date") > kinds.index("message"):
         raise layout_error(pattern, "%d comes after %m")
-    cut = kinds.index("message")
+    message = kinds.index("message")
     options = dict(pieces).get("date", "")
     date_regex, date_put, zone = compile_date(pattern, options)
     regex = {"date": date_regex, "level": padded(rf"(?<level>{'|'.join(LEVELS)})")}
-    before = "".join(regex.get(kind) or plain_regex(kind, text) for kind, text in pieces[:cut])
-    after = "".join(plain_regex(kind, text) for kind, text in pieces[cut + 1 :])
+    before = "".join(regex.get(kind) or plain_regex(kind, text) for kind, text in pieces[:message])
+    after = "".join(plain_regex(kind, text) for kind, text in pieces[message + 1 :])
     level = "${level}" if "level" in kinds else "DEBUG"
     logger = "${logger}" if "logger" in kinds else REQUEST_LOGGER
-    late = "logger" in kinds[cut:] or "logger" not in kinds
-    return Layout(
+    ends_in_logger = "logger" in kinds[message:] or "logger" not in kinds
+    return LogLayout(
         whole=rf"(?s)^{before}(?<message>.*){after}$",
         start=rf"(?s)^{before}(?<message>.*)$",
         end=rf"(?s)^(?<message>.*){after}$",
         put_whole=f"[{date_put}] {level} ${{message}} ({logger})",
         put_start=f"[{date_put}] {level} ${{message}}",
-        put_end=f"${{message}} ({logger})" if late and after else "${message}",
+        put_end=f"${{message}} ({logger})" if ends_in_logger and after else "${message}",
         logger=written_logger(pieces),
         time_zone=zone,
         has_offset=OFFSET_REGEX in date_regex,
@@ -122,19 +122,19 @@ def compile_layout(pattern: str) -> Layout:
 
 
 def conversions(pattern: str) -> Iterator[tuple[str, str]]:
-    """(kind, text) of each piece: literal text, or what follows a percent sign."""
-    at = 0
+    """Kind and text of each piece: literal text, or a conversion (what follows a percent sign)."""
+    end = 0
     for found in CONVERSION.finditer(pattern):
-        yield from literal(pattern[at : found.start()])
+        yield from literal(pattern[end : found.start()])
         written = found["name"]
         name = next((written[:n] for n in range(len(written), 0, -1) if written[:n] in NAMES), None)
         if name is None or NAMES[name] == "other patterns":
-            raise layout_error(pattern, f"%{name or written} is not known here")
+            raise layout_error(pattern, f"%{name or written} is not supported")
         rest = written[len(name) :]
         yield NAMES[name], "" if rest else found["options"]
         yield from literal(rest + (found["options"] if rest else ""))
-        at = found.end()
-    yield from literal(pattern[at:])
+        end = found.end()
+    yield from literal(pattern[end:])
 
 
 def literal(text: str) -> Iterator[tuple[str, str]]:
@@ -156,13 +156,13 @@ def plain_regex(kind: str, text: str) -> str:
 
 
 def padded(regex: str) -> str:
-    """As few blanks as will do: what is left of a line begins as early as it can, so that no text
-    further on, which a client may choose, is taken for the pattern's own."""
+    """Optional blanks, as few as possible, so that text which a client chose is not taken for text
+    of the pattern."""
     return rf"\s*?{regex}\s*?"
 
 
 def compile_date(pattern: str, options: str) -> tuple[str, str, str | None]:
-    """The expression, what to put for it, and the zone if the pattern names one."""
+    """Regular expression, replacement, and the time zone if the pattern names one."""
     given = re.findall(r"\{([^}]*)\}", options)
     form = DATES.get(given[0] if given else "", given[0] if given else ISO)
     regex, seen = "", set()
@@ -180,9 +180,9 @@ def compile_date(pattern: str, options: str) -> tuple[str, str, str | None]:
         elif text[0] == "'":
             regex += re.escape(token[1] or "'")
         elif text.isalpha():
-            raise layout_error(pattern, f"{text} in the date {form!r} is not known here")
+            raise layout_error(pattern, f"{text} in the date {form!r} is not supported")
         else:
-            # log4j 2 writes ISO8601 with a T
+            # log4j 2 writes ISO8601 with a T instead of a space
             regex += "[ T]" if text == " " else re.escape(text)
     missing = {"year", "month", "day", "hour", "minute", "second"} - seen
     if missing:
@@ -195,22 +195,22 @@ def compile_date(pattern: str, options: str) -> tuple[str, str, str | None]:
 
 
 def written_logger(pieces: list[tuple[str, str]]) -> str:
-    """%c{1} writes the last part of a name only, %c{-1} leaves out the first, and %c{1.} writes
-    one letter of each but the last."""
+    """%c{1} writes the last part of a name, %c{-1} omits the first, and %c{1.} writes one letter
+    of each but the last."""
     options = dict(pieces).get("logger", "").strip("{}")
     parts = REQUEST_LOGGER.split(".")
     if LAST_PARTS.fullmatch(options):
         return ".".join(parts[-int(options) :])
-    if LESS_PARTS.fullmatch(options) and -int(options) < len(parts):
+    if WITHOUT_FIRST.fullmatch(options) and -int(options) < len(parts):
         return ".".join(parts[-int(options) :])
-    if letters := SHORT_PARTS.fullmatch(options):
+    if letters := ABBREVIATED.fullmatch(options):
         return ".".join([*(part[: int(letters[1])] for part in parts[:-1]), parts[-1]])
     return REQUEST_LOGGER
 
 
-def layout_error(pattern: str, why: str) -> ConfigError:
+def layout_error(pattern: str, reason: str) -> ConfigError:
     return ConfigError(
-        f"the layout {pattern!r} cannot be used: {why}",
-        hint=f"give the pattern of the broker's log4j settings, such as {DEFAULT_PATTERN!r}; "
-        "dates are made of yyyy MM dd HH mm ss SSS, and perhaps XXX or Z",
+        f"invalid layout {pattern!r}: {reason}",
+        hint=f"use the pattern of the broker's log4j configuration, such as {DEFAULT_PATTERN!r}; "
+        "dates consist of yyyy MM dd HH mm ss SSS, optionally XXX or Z",
     )

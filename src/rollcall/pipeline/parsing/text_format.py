@@ -1,32 +1,33 @@
-"""Forms A to G: text, where client ids, topics and group names stand as the client sent them.
+"""Request lines in text (forms A to G): parts of a line, and fields of its parts.
 
-A client can write anything there, so each end of a line is read from its own side. The head is
-read from the left: a client id ends where a correlation id and the start of a body follow. The
-tail is read from the right: it begins at the last ` from connection ` that times follow. Who
-imitates all of that can still forge a line; the JSON forms cannot be forged.
+Client ids, topics and group names stand there as the client sent them, so each end of a line is
+read from its own side. A client id ends at the first correlation id that the start of a body
+follows. The tail begins at the last ` from connection ` that times follow. A client that imitates
+all of that can still forge a line; the JSON forms cannot be forged.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from rollcall.catalog import api_names
-from rollcall.pipeline.parsing.expressions import CONNECTION, NAME, RESPONSE_QUEUE, THROTTLE, TOTAL
-from rollcall.pipeline.parsing.expressions import WHO as PARTY
+from rollcall.pipeline.parsing.expressions import SOFTWARE, null_if
+from rollcall.pipeline.parsing.schema import TEXT
+
+UNKNOWN_FORM = "a request line in a form that no release of Kafka writes"
+UNKNOWN_API = "a request of an unknown API"
 
 SEPARATOR = "\x01"
 INT = r"-?\d+"
-# 0.11 writes decimals as its locale does.
+# 0.11 writes the decimal sign of its locale
 NUMBER = r"[0-9.,E\-]+"
-LONGEST_LINE = 2**30
-FROM = " from connection "
 PEER = r" from c(?:lient|onnection) [^ ;]+;totalTime:"
 BODY = rf"\{{(?:replica_id=({INT}),|[a-z_]\w*=|\}}(?:,response:| from connection ))"
 
-# 0.8 to 0.11: what follows the client id, by the name of the request; the group is a replica id.
+# 0.8 to 0.11: what follows the client id, by the name of the request; the group is a replica id
 AFTER_CLIENT_ID = {
     "ProducerRequest": rf"; RequiredAcks: {INT}; AckTimeoutMs: ()",
     "FetchRequest": rf"; (?:RequestInfo: |ReplicaId: ({INT}); MaxWait: )",
@@ -39,7 +40,7 @@ AFTER_CLIENT_ID = {
         r";(?:Leaders|AliveBrokers|PartitionState):()"
     ),
 }
-# Each has four groups: API, version, client id and replica id.
+# each has four groups: API, version, client id and replica id
 HEADS = [
     # 1.0 to 2.7
     (
@@ -58,165 +59,142 @@ HEADS = [
         rf"(?: ?ClientId: ?(?:None|Some\((.*?)\));)? ?BrokerId: ()"
     ),
 ]
-STARTS = ("request:RequestHeader(apiKey=", " apiVersion=", " clientId=")
-"""Of a head at its commas, from 1.0 on."""
-CORRELATION = " correlationId="
-# Not if it breaks off in a replica id.
-BEHIND_STARTS = rf"(?s)^{CORRELATION}{INT}\) -- (?!\{{replica_id=-?\d*$){BODY}.*$"
-HEAD = rf"(?s)^request:(?:{'|'.join(HEADS)}).*$"
+HEAD = rf"(?s)^(?:{'|'.join(HEADS)})"
 HEAD_PARTS = SEPARATOR.join(
-    "".join(f"${4 * at + group}" for at in range(len(HEADS))) for group in (1, 2, 4, 3)
+    "".join(f"${4 * index + group}" for index in range(len(HEADS))) for group in (4, 1, 2, 3)
 )
-"""API, version, replica id and client id: of each, all alternatives but one are empty."""
+"""Replica id, API, version, client id: of each, all alternatives but one are empty."""
 
-NAMES = {TOTAL: "totalTime:", THROTTLE: "throttleTime:", PARTY: "securityProtocol:"}
-"""What stands at these places of a tail."""
-RESPONSE_QUEUE_NAME = "responseQueueTime:"
-# connection, total and throttle time, the shape of the times, and all behind the protocol
+TAIL_START = " from c"
+# groups: connection, total time, marks of the times, throttle time, client
 TAIL = (
-    rf"(?s)^.* from c(?:onnection|lient) ([^ ;]+);totalTime:({NUMBER}),(r)?(?:equestQ|q)ueueTime:"
-    rf"{NUMBER},localTime:{NUMBER},remoteTime:{NUMBER}(?:,(t)hrottleTime:({NUMBER}))?"
-    rf"(?:,responseQueueTime:{NUMBER})?,sendTime:{NUMBER}(?:,securityProtocol:(.*?))?"
+    rf"(?:onnection|lient) ([^ ;]+);totalTime:({NUMBER}),(r)?(?:equestQ|q)ueueTime:{NUMBER},"
+    rf"localTime:{NUMBER},remoteTime:{NUMBER}(?:,(t)hrottleTime:({NUMBER}))?"
+    rf"(?:,responseQueueTime:{NUMBER})?,sendTime:{NUMBER}(?:,(securityProtocol:.*?))?"
     rf"(?:,temporaryMemoryBytes:\d+)?(?:,messageConversionsTime:{NUMBER})?$"
 )
-TAIL_PARTS = SEPARATOR.join(
-    (
-        *("", "$1", "totalTime:$2", "", "", ""),
-        *("throttleTime:$5", "$3$4", "", "securityProtocol:$6"),
-    )
-)
-"""In the places that a tail has for them, but the shape."""
-OLDEST, OLD, NEW = "", "r", "rt"
-"""The shapes: form A; B to D; E to G."""
+LAST_TAIL = rf"(?s)^{TAIL}"
+ANY_TAIL = rf"(?s)^.*{TAIL_START}{TAIL}"
+TAIL_PARTS = SEPARATOR + SEPARATOR.join(("$1", "$2", "$3$4", "$5", "$6"))
+ENDS = 2 + 6
+FORMS = {"": "A", "r": "B", "rt": "E"}
+"""Oldest form with these times: A has `queueTime`, and from E on there is `throttleTime`."""
 
-WHO = (
+# groups: security protocol, principal, listener, software name, software version
+CLIENT = (
     r"(?s)^securityProtocol:([A-Z_]+),principal:(.*?)(?:,listener:([^,]*))?"
     r"(?:,clientInformation:ClientInformation\(softwareName=([^,()]*), "
     r"softwareVersion=([^,()]*)\))?$"
 )
-NOBODY = NAMES[PARTY]
-WHO_PARTS = "$1\x01$3\x01$4\x01$5\x01$2"
-"""Security protocol, listener, software name and version, principal."""
-ASKS = "request:RequestHeader(apiKey=API_VERSIONS, "
-TOLD = (
-    rf"(?s)^{re.escape(ASKS)}apiVersion={INT}, clientId=.*?, "
-    rf"correlationId={INT}\) -- \{{(client_software_name={NAME},client_software_version={NAME}),"
-    r"_tagged_fields=\{\}\},response:"
+CLIENT_PARTS = SEPARATOR.join(("$1", "$3", "$4", "$5", "$2"))
+GROUPS = 3 + 5
+
+API_VERSIONS = "API_VERSIONS"
+BODY_SOFTWARE = (
+    rf"(?s)^RequestHeader\(apiKey={API_VERSIONS}, apiVersion={INT}, clientId=.*?, "
+    rf"correlationId={INT}\) -- \{{client_software_name=({SOFTWARE}),"
+    rf"client_software_version=({SOFTWARE}),_tagged_fields=\{{\}}\}},response:"
 )
-ANSWERED = (",response:{error_code=0,api_keys=", ",response:{error_code=0,api_versions=")
-# The last answer in the line is the broker's own.
-ANSWER = r"(?s)^.*,response:\{error_code=0,api_(?:keys|versions)=\[([^\]]*)\]"
+# the last response in the line is the broker's own
+RANGES_TEXT = r"(?s)^.*,response:\{error_code=0,api_(?:keys|versions)=\[([^\]]*)\]"
 RANGE = r"\{api_key=(\d+),min_version=(\d+),max_version=(\d+)"
 
 
-def cut_head(pieces: Column) -> Column:
-    """The start of a line of 1.0 to 2.7 at its commas, up to the client id, then the replica id of
-    its body; the last is something else if the client id has a comma, or the line another form."""
-    behind = F.get(pieces, 3)
-    replica = F.regexp_replace(behind, BEHIND_STARTS, SEPARATOR + "$1")
-    own = F.when(behind.startswith(CORRELATION), replica)  # a client may write our separator
-    return F.array(*(F.get(pieces, place) for place in range(3)), own)
-
-
-def take_request(head: Column) -> Column:
-    """API, version, replica id and client id of a line that begins as most do."""
-    parts = [F.get(head, place) for place in range(4)]
-    simple = parts[3].startswith(SEPARATOR)
-    for part, start in zip(parts, STARTS, strict=False):
-        simple &= part.startswith(start)
-    api, version, client_id = (
-        F.substring(part, len(start) + 1, LONGEST_LINE)
-        for part, start in zip(parts, STARTS, strict=False)
-    )
-    separator = F.lit(SEPARATOR)
-    return F.when(simple, F.concat(api, separator, version, parts[3], separator, client_id))
-
-
-def find_request(taken: Column, payload: Column) -> Column:
-    """The same of any line; the whole line if there is none."""
-    return F.when(taken.isNull(), F.regexp_replace(payload, HEAD, HEAD_PARTS)).otherwise(taken)
-
-
-def take_tail(pieces: Column) -> Column:
-    """The connection and all behind it; the times begin behind the last semicolon, unless a
-    principal has one."""
-    before, behind = (F.try_element_at(pieces, F.lit(place)) for place in (-2, -1))
-    connection = F.substring_index(before, FROM, -1)
-    return F.concat(F.lit(","), connection, F.lit(","), behind)
-
-
-def find_tail(taken: Column, payload: Column, parts: int) -> Column:
-    """What was taken at its commas, if that is a tail; else what a careful look finds."""
-    whole = F.split(F.regexp_replace(payload, TAIL, TAIL_PARTS), SEPARATOR, parts)
-    return F.when(is_tail(taken), taken).otherwise(whole)
-
-
-def is_tail(taken: Column) -> Column:
-    """A tail of 1.0 to 2.7 that was cut at the right commas, and has nothing behind its owner."""
-    connection, party = F.get(taken, CONNECTION), F.get(taken, PARTY)
-    last = F.try_element_at(F.split(party, ","), F.lit(-1))
-    sure = (
-        (connection != F.col("peer"))
-        & F.get(taken, RESPONSE_QUEUE).startswith(RESPONSE_QUEUE_NAME)
-        & party.startswith(NAMES[PARTY])
-        & (party.endswith(")") | last.startswith("listener:"))
-    )
-    return F.coalesce(sure, F.lit(False))
-
-
-def shape(response_queue: Column) -> Column:
-    """Of the times: what a careful look left, or that of all tails which need none."""
-    simple = response_queue.startswith(RESPONSE_QUEUE_NAME)
-    return F.when(simple, NEW).otherwise(response_queue)
-
-
-def is_answer(listed: Column) -> Column:
-    """One bracket only: a client could have written any other before it."""
-    before = F.get(listed, 0)
-    return (F.size(listed) == 2) & (before.endswith(ANSWERED[0]) | before.endswith(ANSWERED[1]))
-
-
-def read_request(request: Column) -> Column:
-    """API, version, replica id, client id."""
-    return F.split(request, SEPARATOR, 4)
-
-
-def read_who(who: Column) -> Column:
-    """As WHO_PARTS has it; one text only if it is none of ours; empty texts before 0.9."""
-    return F.split(
-        F.when(who == NOBODY, SEPARATOR * 4).otherwise(F.regexp_replace(who, WHO, WHO_PARTS)),
-        SEPARATOR,
-        5,
-    )
-
-
-def api_key(name: Column) -> Column:
-    """Of a number, or of any name that a release ever wrote."""
-    keys = ", ".join(f"'{known}', {key}" for known, key in api_names().items())
-    return F.coalesce(F.try_element_at(F.expr(f"map({keys})"), name), name.try_cast("int"))
-
-
-def form_of(shape: Column, api: Column, who: Column) -> Column:
+def with_ends(lines: DataFrame) -> DataFrame:
+    """PREFIXED with `text_ends`, the groups of HEAD and TAIL in a text line; null for other lines
+    and forms."""
+    payload = F.when(F.col("format") == TEXT, F.col("payload"))
+    # the head is extracted first: a replacement would search the whole line
+    head = F.regexp_replace(F.regexp_extract(payload, HEAD, 0), f"{HEAD}$", HEAD_PARTS)
+    tail = F.regexp_replace(F.substring_index(payload, TAIL_START, -1), LAST_TAIL, TAIL_PARTS)
+    # a principal may hold the start of a tail
+    any_tail = F.regexp_replace(payload, ANY_TAIL, TAIL_PARTS)
+    is_tail = F.col("text_tail").startswith(SEPARATOR)
+    ends = F.concat(F.split(head, SEPARATOR, 2), F.split("text_tail", SEPARATOR, 6))
     return (
-        F.when(F.get(who, 2) != "", "G")
-        .when(api.rlike("^[A-Z_]+$"), "F")
-        .when(shape == NEW, "E")
-        .when(shape == OLDEST, "A")
-        .when(F.get(who, 0) == "", "B")
-        .when(F.get(who, 1) != "", "D")
-        .otherwise("C")
+        lines.withColumn("text_tail", tail)
+        .withColumn("text_tail", F.when(is_tail, F.col("text_tail")).otherwise(any_tail))
+        .withColumn("text_ends", F.when(is_tail, ends))
+        .drop("text_tail")
     )
 
 
-def ranges(answer: Column) -> Column:
-    """Each range is read from its own piece."""
+def parts() -> dict[str, Column]:
+    """PARTS and TIMES of a line with `text_ends`; `form` is null if no release writes this form."""
+    replica_id, head, _, connection, total, times, throttle, client = (
+        F.get("text_ends", index) for index in range(ENDS)
+    )
+    return {
+        "form": F.when(F.size("text_ends") == ENDS, value_of(FORMS, times)),
+        "head": head,
+        "connection": connection,
+        "client": client,
+        "api_versions": F.when(head.startswith(API_VERSIONS + SEPARATOR), F.col("payload")),
+        "replica_id": replica_id,
+        "error_code": F.lit(None).cast("string"),
+        "total_us": total,
+        "throttle_us": null_if(throttle, ""),
+    }
 
-    def one(piece: Column) -> Column:
+
+def with_text(rows: DataFrame) -> DataFrame:
+    """Rows of PARTS with `text_groups`, the groups of `head` and CLIENT of a text line."""
+    client = F.regexp_replace("client", CLIENT, CLIENT_PARTS)
+    # 0.8 does not write the client
+    client = F.when(F.col("client") == "", SEPARATOR * 4).otherwise(client)
+    groups = F.concat(F.split("head", SEPARATOR, 3), F.split(client, SEPARATOR, 5))
+    is_text = F.col("form").isin(*FORMS.values())
+    return rows.withColumn("text_groups", F.when(is_text, groups))
+
+
+def reason() -> Column:
+    """Why `text_groups` cannot be used."""
+    api, version = (F.get("text_groups", index) for index in (0, 1))
+    is_unknown = version.try_cast("int").isNull() | (F.size("text_groups") < GROUPS)
+    return F.when(is_unknown, UNKNOWN_FORM).when(api_key(api).isNull(), UNKNOWN_API)
+
+
+def fields() -> dict[str, Column]:
+    """Fields of a row with `text_groups`; null without."""
+    api, version, client_id, protocol, listener, name, software_version, principal = (
+        F.get("text_groups", index) for index in range(GROUPS)
+    )
+    return {
+        "form": F.when(name != "", "G")
+        .when(api.rlike("^[A-Z_]+$"), "F")
+        .when(F.col("form") != "B", F.col("form"))
+        .when(protocol == "", "B")
+        .when(listener != "", "D")
+        .otherwise("C"),
+        "api_key": api_key(api),
+        "api_version": version.try_cast("int"),
+        "client_id": null_if(client_id, "null"),
+        "security_protocol": protocol,
+        "listener": listener,
+        "principal": principal,
+        "software_name": name,
+        "software_version": software_version,
+    }
+
+
+def api_key(api: Column) -> Column:
+    """The key of a name that any release wrote, or a number as it is."""
+    return F.coalesce(value_of(api_names(), api), api.try_cast("int"))
+
+
+def value_of(values: Mapping[str, str] | Mapping[str, int], name: Column) -> Column:
+    """The value of a name in a mapping, null for other names."""
+    entries = ", ".join(f"{key!r}, {value!r}" for key, value in values.items())
+    return F.try_element_at(F.expr(f"map({entries})"), name)
+
+
+def ranges(text: Column) -> Column:
+    def one_range(piece: Column) -> Column:
         return F.struct(
             *(
-                F.regexp_extract(piece, RANGE, at).try_cast("int").alias(name)
-                for at, name in enumerate(("api_key", "min_version", "max_version"), start=1)
+                F.regexp_extract(piece, RANGE, group).try_cast("int").alias(name)
+                for group, name in enumerate(("api_key", "min_version", "max_version"), start=1)
             )
         )
 
-    return F.transform(F.regexp_extract_all(answer, F.lit(f"({RANGE})"), 1), one)
+    return F.transform(F.regexp_extract_all(text, F.lit(f"({RANGE})"), 1), one_range)
