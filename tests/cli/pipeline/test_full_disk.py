@@ -13,6 +13,8 @@ import pytest
 
 from tests.pipeline.running import lines, put, requests
 
+pytestmark = pytest.mark.slow
+
 UNSHARE = ["unshare", "--mount", "--map-root-user"]
 SCRIPT = """
 mount -t tmpfs -o size=8k none "$DISK" || exit 9

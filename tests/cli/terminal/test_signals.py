@@ -234,6 +234,7 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.slow
 def test_terminated_first_run_leaves_no_files_and_can_be_repeated(tmp_path: Path) -> None:
     log = put(tmp_path / "a.log", lines(300))
     parent, tables = tmp_path / "new", tmp_path / "new" / "tables"
@@ -259,6 +260,7 @@ def test_terminated_first_run_leaves_no_files_and_can_be_repeated(tmp_path: Path
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.slow
 def test_terminated_generate_logs_can_be_repeated_in_the_same_directory(tmp_path: Path) -> None:
     directory = tmp_path / "logs"
     program = [sys.executable, "-m", "rollcall", "generate-logs"]

@@ -17,6 +17,8 @@ from rollcall.tables.stores import LocalStore
 from tests.pipeline.processes import next_line, start
 from tests.pipeline.running import lines, put, rows, sums
 
+pytestmark = pytest.mark.slow
+
 FILES = 6
 LINES = 150
 

@@ -16,6 +16,8 @@ from pyspark.sql import SparkSession
 from tests.pipeline.processes import next_line, start
 from tests.pipeline.running import lines, put, read, rows, sums
 
+pytestmark = pytest.mark.slow
+
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"

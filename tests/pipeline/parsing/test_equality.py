@@ -15,7 +15,7 @@ from tests.pipeline.parsing.reference_reader import Tables, read_files
 from tests.pipeline.read_tables import pipeline_run, rows_of, stream_triggers, sums_of
 from tests.pipeline.running import spark_settings
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 REAL = Path(__file__).parents[2] / "data" / "logs"
 CLUSTER = "test"

@@ -2,9 +2,12 @@
 
 import time
 
+import pytest
 from pyspark.sql import SparkSession
 
 from rollcall.pipeline.spark.config import DEFAULTS
+
+pytestmark = pytest.mark.slow
 
 RETAINED = int(DEFAULTS["spark.sql.ui.retainedExecutions"])
 TIMEOUT_SECONDS = 60.0
