@@ -3,11 +3,14 @@
 import json
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from rollcall.loggen import GenerateSettings, generate_logs
 from rollcall.reports import ProblemKind, problems
 from tests.pipeline.running import make_old, read
+
+pytestmark = pytest.mark.slow
 
 LINES = 50_000
 KINDS = {

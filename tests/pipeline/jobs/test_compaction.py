@@ -23,6 +23,8 @@ from rollcall.tables.writers import open_writer
 from tests.pipeline.jobs.test_run import CrashError, CrashingStore
 from tests.pipeline.running import START, line, lines, put, read, requests, rows, sums
 
+pytestmark = pytest.mark.slow
+
 HOUR = 3600
 DAY = 24 * HOUR
 NOW = START.replace(tzinfo=UTC).timestamp() + 30 * DAY

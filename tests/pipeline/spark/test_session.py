@@ -51,6 +51,7 @@ def test_two_sessions_leave_no_temporary_files(tmp_path: Path) -> None:
     assert output_of(TWO_SESSIONS, tmp_path) == "[]\n"
 
 
+@pytest.mark.slow
 def test_interrupted_first_session_leaves_no_files(tmp_path: Path) -> None:
     """The JVM must not write its class archive, which takes a while."""
     temporary = tmp_path / "temporary"
