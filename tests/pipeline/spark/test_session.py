@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from rollcall.pipeline.spark.session import first_error
 
 BAD_SETTING = """
