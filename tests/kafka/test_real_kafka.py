@@ -312,7 +312,7 @@ async def test_controller_listener_is_distinguished_from_a_broker_listener(
     [port] = re.findall(r"CONTROLLER://127\.0\.0\.1:(\d+)", settings)
     result = rollcall("brokers", f"127.0.0.1:{port}")
     assert result.returncode == 1
-    assert "this is the listener of a controller: ask a broker" in result.stderr
+    assert "this is a controller listener: use the address of a broker" in result.stderr
 
 
 def test_unused_address_exits_with_1() -> None:

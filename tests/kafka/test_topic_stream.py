@@ -96,8 +96,8 @@ def test_stream_fails_when_its_broker_stops_and_continues_later(
         broker.stop()
         _, printed = process.communicate(timeout=300)
     assert process.returncode == 1
-    assert f"error: the stream of kafka://127.0.0.1:{broker.port}/{TOPIC} ended" in printed
-    assert "it goes on where it stopped" in printed
+    assert f"error: the stream of kafka://127.0.0.1:{broker.port}/{TOPIC} failed" in printed
+    assert "continues where it stopped" in printed
     broker.start()
     broker.wait_until_listening()
     send(broker, TOPIC, [line(number) for number in range(20, 40)])
