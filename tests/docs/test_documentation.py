@@ -5,7 +5,7 @@ import re
 import shlex
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -47,8 +47,24 @@ MAY_FIND, FINDINGS = "report impact|--compare", (0, 1, 3)
 """Commands whose exit code depends on what they find."""
 PYTHON = list(blocks("python"))
 NOTEBOOKS = {"to_arrow": "pyarrow", "to_pandas": "pandas"}  # optional
+ON_SPARK = re.compile(r"tables|generate-logs|rollcall pipeline|from rollcall.reports")
+"""Commands that start Spark, or read tables that it has to write first."""
 TEXT = {page: page.read_text(encoding="utf-8") for page in PAGES}
 ALL = "\n".join(TEXT.values())
+
+
+def tiered(shown: Iterable[Shown | Block]) -> list[Any]:
+    """Parameters of a test; those that need Spark run in `make test-slow`."""
+    return [
+        pytest.param(
+            each,
+            id=str(each),
+            marks=[pytest.mark.slow]
+            if ON_SPARK.search(each.command if isinstance(each, Shown) else each.text)
+            else [],
+        )
+        for each in shown
+    ]
 
 
 def all_commands(command: Any = None, name: str = "rollcall") -> Iterator[tuple[str, Any]]:
@@ -64,7 +80,7 @@ COMMANDS = dict(all_commands())
 
 
 @pytest.mark.timeout(3 * SECONDS)
-@pytest.mark.parametrize("shown", RUN, ids=str)
+@pytest.mark.parametrize("shown", tiered(RUN))
 def test_command_prints_the_shown_output(
     shown: Shown, workspace: Workspace, pytestconfig: pytest.Config
 ) -> None:
@@ -76,7 +92,7 @@ def test_command_prints_the_shown_output(
 
 
 @pytest.mark.timeout(3 * SECONDS)
-@pytest.mark.parametrize("shown", CALLED, ids=str)
+@pytest.mark.parametrize("shown", tiered(CALLED))
 def test_command_without_output_succeeds(shown: Shown, workspace: Workspace) -> None:
     done = workspace.run(re.split(r" [|>&]", shown.command)[0])
     assert done.code in (FINDINGS if re.search(MAY_FIND, shown.command) else (0,)), done.printed
@@ -98,7 +114,7 @@ def test_wait_restart_prints_the_shown_output(workspace: Workspace) -> None:
 
 
 @pytest.mark.timeout(3 * SECONDS)
-@pytest.mark.parametrize("block", PYTHON, ids=str)
+@pytest.mark.parametrize("block", tiered(PYTHON))
 def test_python_block_prints_the_shown_output(block: Block, workspace: Workspace) -> None:
     for call, module in NOTEBOOKS.items():
         if call in block.text:

@@ -13,6 +13,8 @@ from rollcall.loggen import GenerateSettings, generate_logs
 from tests.pipeline.parsing.reference_reader import Tables, cut, read_files
 from tests.pipeline.running import spark_settings
 
+pytestmark = pytest.mark.slow
+
 LINES = 12_000
 
 

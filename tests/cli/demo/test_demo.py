@@ -110,6 +110,7 @@ def test_ctrl_c_stops_all_processes_at_any_point(moment: str, pause: float, tmp_
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_demo_shows_cluster_clients_restart_and_impact(tmp_path: Path) -> None:
     directory = tmp_path / "demo"

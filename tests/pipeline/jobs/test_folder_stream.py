@@ -28,8 +28,9 @@ from tests.pipeline.running import (
     sums,
 )
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_stream_of_a_growing_directory_writes_the_tables_of_one_run(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -121,7 +122,6 @@ def test_stream_stops_after_the_maximum_of_failed_triggers_in_a_row(
     assert len(triggers) == 6 + MAX_FAILED_TRIGGERS
 
 
-@pytest.mark.slow
 def test_stream_once_lists_unreadable_and_not_read_files(tmp_path: Path) -> None:
     logs = tmp_path / "logs"
     put(logs / "a.log", lines(4) + "half")

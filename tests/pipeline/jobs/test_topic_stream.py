@@ -31,6 +31,8 @@ from tests.pipeline.running import (
     topic_rows,
 )
 
+pytestmark = pytest.mark.slow
+
 TOPIC = Topic.parse("kafka://localhost:9092/logs")
 ID = TOPIC.stream_id("kX3")
 
