@@ -13,17 +13,17 @@ from pyspark.sql.types import StructType
 from rollcall.loggen.bodies import GROUP, MEMBER, NAME, OFFSET, PEER, SIZE, VERSION
 from rollcall.loggen.plan import CUMULATIVE_SHARES, LogPlan
 
-FILES = """file BIGINT, release INT, broker_id INT, form STRING, whole_throttle BOOLEAN,
-    processor BOOLEAN, address STRING, address_v6 STRING, point STRING, hour STRING, first BIGINT,
-    count BIGINT, first_of_broker BIGINT"""
-ROUND_PLACES = "place BIGINT, client INT, earlier INT, weight INT"
+FILES = """file BIGINT, release INT, broker_id INT, form STRING, integer_throttle BOOLEAN,
+    shows_processor BOOLEAN, address STRING, address_ipv6 STRING, decimal_point STRING,
+    hour STRING, first BIGINT, count BIGINT, first_of_broker BIGINT"""
+ROUND_PLACES = "place BIGINT, client INT, requests_before INT, weight INT"
 CLIENTS = """release INT, client INT, client_id STRING, principal STRING, listener STRING,
-    protocol STRING, port INT, host STRING, v6 BOOLEAN, of_peer INT, of_broker BOOLEAN,
-    group STRING, member STRING, name STRING, version STRING, named_from INT,
-    connection_requests BIGINT, opening INT, cycle INT, script INT, port_place INT, port_share INT,
-    first_correlation INT"""
+    protocol STRING, port INT, host STRING, is_ipv6 BOOLEAN, peer_offset INT,
+    on_broker_host BOOLEAN, group STRING, member STRING, name STRING, version STRING, named_from INT,
+    connection_requests BIGINT, opening_steps INT, cycle_steps INT, script INT,
+    port_place INT, port_share INT, first_correlation INT"""
 STEPS = """release INT, script INT, slot BIGINT, first_template INT, templates INT,
-    remote INT, converts BOOLEAN, throttle INT"""
+    remote INT, has_conversion BOOLEAN, throttle INT"""
 TEMPLATES = """template INT, before STRING, between STRING, client_first BOOLEAN,
     parts ARRAY<STRUCT<text: STRING, placeholder: STRING>>"""
 
@@ -75,7 +75,7 @@ def with_place(numbers: DataFrame, spark: SparkSession, plan: LogPlan) -> DataFr
     return (
         numbers.withColumn("file", file)
         .join(small(spark, plan.file_rows(), FILES), "file")
-        .withColumn("turn", F.expr(f"(id - first_of_broker) div {rounds}L"))
+        .withColumn("round", F.expr(f"(id - first_of_broker) div {rounds}L"))
         .withColumn("place", F.expr(f"(id - first_of_broker) % {rounds}L"))
     )
 
@@ -85,7 +85,7 @@ def with_client(lines: DataFrame, spark: SparkSession, plan: LogPlan) -> DataFra
     return (
         lines.join(small(spark, plan.round_rows(), ROUND_PLACES), "place")
         .join(small(spark, plan.client_rows(), CLIENTS), ["release", "client"])
-        .withColumn("request", F.expr("turn * weight + earlier"))
+        .withColumn("request", F.expr("round * weight + requests_before"))
         .withColumn("connection", F.expr("request div connection_requests"))
         .withColumn("request", F.expr("request % connection_requests"))
     )
@@ -93,7 +93,8 @@ def with_client(lines: DataFrame, spark: SparkSession, plan: LogPlan) -> DataFra
 
 def with_request(lines: DataFrame, spark: SparkSession, plan: LogPlan) -> DataFrame:
     """Add the step of the script and the template of the line."""
-    slot = "if(request < opening, request, opening + (request - opening) % cycle)"
+    in_cycle = "opening_steps + (request - opening_steps) % cycle_steps"
+    slot = f"if(request < opening_steps, request, {in_cycle})"
     below = " ".join(
         f"when chosen < {share} then {at}" for at, share in enumerate(CUMULATIVE_SHARES)
     )
@@ -110,7 +111,7 @@ def with_request(lines: DataFrame, spark: SparkSession, plan: LogPlan) -> DataFr
 
 def with_values(lines: DataFrame, seed: int, brokers: int) -> DataFrame:
     """Add the values that vary from line to line: time, durations, offsets, sizes, ports."""
-    peer = F.expr(f"(broker_id + of_peer) % {brokers}")
+    peer = F.expr(f"(broker_id + peer_offset) % {brokers}")
     return (
         lines.withColumn("random", F.xxhash64(F.lit(seed), F.lit("values"), "id"))
         .withColumn("millis", F.expr("((id - first) * 1000 + (random & 511)) * 3600 div count"))
@@ -135,11 +136,12 @@ def connection_id() -> Column:
     peer_host = "concat('10.1.', peer div 250, '.', peer % 250 + 1)"
     return F.expr(
         f"""concat(
-            if(v6, address_v6, address), ':', port, '-',
-            case when of_peer >= 0 then {peer_host} when of_broker then address else host end,
+            if(is_ipv6, address_ipv6, address), ':', port, '-',
+            case when peer_offset >= 0 then {peer_host}
+                 when on_broker_host then address else host end,
             ':', {client_port},
             case when form < 'F' then ''
-                 when processor then concat('-', client % 3, '-', connection * 1000 + client)
+                 when shows_processor then concat('-', client % 3, '-', connection * 1000 + client)
                  else concat('-', connection * 1000 + client) end)"""
     )
 
@@ -195,7 +197,7 @@ def _json_tail() -> str:
         '","principal":"', principal, '","listener":"', listener,
         '","clientInformation":{{"softwareName":"', if(named, name, 'unknown'),
         '","softwareVersion":"', if(named, version, 'unknown'), '"}}',
-        if(converts, concat(',"temporaryMemoryBytes":', size,
+        if(has_conversion, concat(',"temporaryMemoryBytes":', size,
             ',"messageConversionsTime":', {_millis("local")}), ''), '}}')"""
 
 
@@ -205,12 +207,12 @@ def _text_tail(times: str, *, software: bool) -> str:
     return f"""concat(' from connection ', connection_id, {times},
         ',securityProtocol:', protocol, ',principal:', principal, ',listener:', listener,
         {client_information if software else ""}
-        if(converts and form > 'E', concat(',temporaryMemoryBytes:', size,
+        if(has_conversion and form > 'E', concat(',temporaryMemoryBytes:', size,
             ',messageConversionsTime:', {_millis("local")}), ''))"""
 
 
 def _doubles() -> str:
-    throttle = f"if(whole_throttle, string(throttle), {_millis('throttle * 1000')})"
+    throttle = f"if(integer_throttle, string(throttle), {_millis('throttle * 1000')})"
     return f"""';totalTime:', {_millis("total + throttle * 1000")},
         ',requestQueueTime:', {_millis("queue")}, ',localTime:', {_millis("local")},
         ',remoteTime:', {_millis("remote")}, ',throttleTime:', {throttle},
@@ -220,7 +222,7 @@ def _doubles() -> str:
 
 def _six_decimals() -> str:
     def six(value: str) -> str:
-        return f"{value} div 1000, point, lpad({value} % 1000, 3, '0'), '000'"
+        return f"{value} div 1000, decimal_point, lpad({value} % 1000, 3, '0'), '000'"
 
     return f"""';totalTime:', {six("total")}, ',requestQueueTime:', {six("queue")},
         ',localTime:', {six("local")}, ',remoteTime:', {six("remote")},
