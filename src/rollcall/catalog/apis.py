@@ -36,8 +36,6 @@ class Api:
     """Sent by brokers and controllers only."""
     forwarded: bool = False
     """A KRaft broker forwards it to the controller and lists the versions that both support."""
-    cluster_action: bool = False
-    """Requires the permission ClusterAction."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,7 +75,7 @@ def build_apis(rows: Sequence[Row]) -> Mapping[int, Api]:
             where,
             row,
             required={"key", "name", "enum", "listeners"},
-            optional={"old_names", "inter_broker", "forwarded", "cluster_action"},
+            optional={"old_names", "inter_broker", "forwarded"},
         )
         api = Api(
             **{
