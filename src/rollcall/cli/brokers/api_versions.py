@@ -18,7 +18,7 @@ from rollcall.cli.brokers.query import answered_rows, broker_row, run, take_roll
 from rollcall.cli.exit_codes import DIFFERENT
 from rollcall.cli.options.connection import ConnectionSettings
 from rollcall.cli.terminal.output import print_json, print_lines, print_table, print_warning
-from rollcall.cli.terminal.text import count
+from rollcall.cli.terminal.text import count, range_text
 from rollcall.client import BrokerRow, RollCall
 
 FORMAT = "rollcall-api-versions/2"
@@ -103,12 +103,6 @@ def _mode(calls: RollCall, release: str) -> Mode | None:
     inferences = [row.identity.inference for row in calls.rows if row.identity.inference]
     mode = next((inference.mode for inference in inferences if inference.mode), None)
     return mode if mode in release_line(release).modes else None
-
-
-def range_text(range_: Range | None) -> str:
-    if range_ is None:
-        return "-"
-    return f"{range_.low}" if range_.low == range_.high else f"{range_.low}-{range_.high}"
 
 
 def _print_matrix(matrix: VersionMatrix) -> None:

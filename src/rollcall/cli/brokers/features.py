@@ -13,13 +13,12 @@ from rollcall.catalog import (
 from rollcall.cli.brokers.api_versions import (
     coverage_warnings,
     id_list,
-    range_text,
     versions_provenance,
 )
 from rollcall.cli.brokers.query import answered_rows, run, take_roll_call
 from rollcall.cli.options.connection import ConnectionSettings
 from rollcall.cli.terminal.output import print_json, print_lines, print_table, print_warning
-from rollcall.cli.terminal.text import count
+from rollcall.cli.terminal.text import count, range_text
 from rollcall.client import BrokerRow, RollCall
 
 FORMAT = "rollcall-features/2"

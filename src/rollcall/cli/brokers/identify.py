@@ -18,11 +18,11 @@ from rollcall.catalog import (
     api_name,
     identify_release,
 )
-from rollcall.cli.brokers.api_versions import range_text
 from rollcall.cli.brokers.api_versions_input import parse_response
 from rollcall.cli.brokers.text import any_of, inferred_software, inferred_version
 from rollcall.cli.exit_codes import NO_MATCH
 from rollcall.cli.terminal.output import print_json, print_lines
+from rollcall.cli.terminal.text import range_text
 from rollcall.errors import RollcallError
 
 STDIN = Path("-")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from rollcall.catalog import Provenance, Release, Risk, RiskReason, api_name, known_libraries
-from rollcall.cli.report.summary import count, large, minute, some
-from rollcall.cli.terminal.text import duration
+from rollcall.cli.report.summary import large, minute, rounded_count, some
+from rollcall.cli.terminal.text import duration, range_text
 from rollcall.reports import (
     BrokerStarts,
     Client,
@@ -80,14 +80,14 @@ def evidence(finding: Finding, target: Release) -> str:
         return "no request shows which versions the client will use"
     if finding.risk is not None:
         return _risk(finding, finding.risk, target)
-    observed = [_api_versions(finding), count(finding.requests, "request")]
+    observed = [_api_versions(finding), rounded_count(finding.requests, "request")]
     if finding.first and finding.last:
         observed.append(_time_span(finding.first, finding.last))
     if finding.hosts:
         observed.append(f"from {some(finding.hosts, 1)}")
     accepts = f"{target} does not have this API"
     if finding.accepted:
-        accepts = f"{target} accepts {_range(*finding.accepted)}"
+        accepts = f"{target} accepts {range_text(finding.accepted)}"
     reason = REASONS[finding.reason].format(accepts=accepts, maximum=_maximum(finding))
     return f"{', '.join(observed)}: {reason}"
 
@@ -222,11 +222,7 @@ def broker_notes(broker: BrokerStarts) -> list[str]:
 def _api_versions(finding: Finding) -> str:
     if finding.api_key is None or finding.versions is None:
         return ""
-    return f"{api_name(finding.api_key)} {_range(*finding.versions)}"
-
-
-def _range(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low}-{high}"
+    return f"{api_name(finding.api_key)} {range_text(finding.versions)}"
 
 
 def _title(library: str | None) -> str:

@@ -38,9 +38,13 @@ def impact_headline(report: Impact) -> str:
     breaks = counts[Verdict.BREAKS]
     open_verdicts = counts[Verdict.AT_RISK] + counts[Verdict.UNKNOWN]
     owners = len(report.breaking_owners)
-    owned = f" ({count(owners, 'owner' if report.has_owners else 'principal')})" if owners else ""
+    owned = (
+        f" ({rounded_count(owners, 'owner' if report.has_owners else 'principal')})"
+        if owners
+        else ""
+    )
     return (
-        f"{breaks} of {count(len(report.clients), 'client')} "
+        f"{breaks} of {rounded_count(len(report.clients), 'client')} "
         f"{'breaks' if breaks == 1 else 'break'} at {report.target}{owned}, "
         f"{open_verdicts} {'is' if open_verdicts == 1 else 'are'} at risk or unknown"
     )
@@ -49,8 +53,8 @@ def impact_headline(report: Impact) -> str:
 def clients_headline(report: Clients) -> str:
     libraries = [f"{name} {number}" for name, number in report.software.items()]
     shown = f" ({some(libraries, LIBRARIES_SHOWN)})" if libraries else ""
-    principals = count(report.principals, "principal")
-    return f"{count(len(report.clients), 'client')} of {principals}{shown}"
+    principals = rounded_count(report.principals, "principal")
+    return f"{rounded_count(len(report.clients), 'client')} of {principals}{shown}"
 
 
 def problems_headline(report: Problems) -> str:
@@ -58,7 +62,7 @@ def problems_headline(report: Problems) -> str:
         return "No client has a problem"
     kinds = ", ".join(f"{kind} {number}" for kind, number in report.counts.items())
     has = "has" if report.clients == 1 else "have"
-    return f"{count(report.clients, 'client')} {has} problems ({kinds})"
+    return f"{rounded_count(report.clients, 'client')} {has} problems ({kinds})"
 
 
 def restarts_headline(report: Restarts) -> str:
@@ -69,10 +73,10 @@ def restarts_headline(report: Restarts) -> str:
     flapping = sum(1 for broker in brokers if broker.is_flapping)
     unknown = sum(1 for broker in brokers if broker.start is None)
     since = report.up_together_since
-    parts = [f"{restarted} of {count(len(brokers), 'broker')} restarted"]
+    parts = [f"{restarted} of {rounded_count(len(brokers), 'broker')} restarted"]
     parts += [f"all up since {minute(since)}"] if since else ["not all are known to be up"]
     parts += [f"{flapping} flapping"] if flapping else []
-    parts += [f"{count(unknown, 'start time')} unknown"] if unknown else []
+    parts += [f"{rounded_count(unknown, 'start time')} unknown"] if unknown else []
     return ", ".join(parts)
 
 
@@ -116,8 +120,8 @@ def coverage_lines(coverage: Coverage) -> list[str]:
     of_listed = f" of {large(listed)} listed" if listed < coverage.client_requests else ""
     lines = [
         f"Coverage: {coverage.first:%Y-%m-%d} to {coverage.last:%Y-%m-%d} "
-        f"({count(coverage.days, 'day')}), {_brokers(coverage)}, {_hours(hours)} per broker, "
-        f"{count(coverage.requests, 'request')}"
+        f"({rounded_count(coverage.days, 'day')}), {_brokers(coverage)}, "
+        f"{_hours(hours)} per broker, {rounded_count(coverage.requests, 'request')}"
         + (f", {share:.0%}{of_listed} unidentified." if share is not None else "."),
     ]
     files = "log" if CoverageLimit.NO_ROLL_CALL in coverage.limits else "log and roll call"
@@ -136,12 +140,14 @@ def warnings(coverage: Coverage, min_days: int = 0) -> list[str]:
     lines = []
     if coverage.days < min_days:
         lines.append(
-            f"only {count(coverage.days, 'day')} of logs; at least {min_days} recommended "
+            f"only {rounded_count(coverage.days, 'day')} of logs; at least {min_days} recommended "
             "(--min-days)"
         )
     if coverage.not_observed:
         names = list(dict.fromkeys(coverage.not_observed))
-        lines.append(f"no logs of {count(len(coverage.not_observed), 'broker')}: {some(names, 5)}")
+        lines.append(
+            f"no logs of {rounded_count(len(coverage.not_observed), 'broker')}: {some(names, 5)}"
+        )
     return lines + [LIMIT_WARNINGS[limit] for limit in coverage.limits if limit in LIMIT_WARNINGS]
 
 
@@ -157,7 +163,7 @@ def _brokers(coverage: Coverage) -> str:
 
 def _hours(numbers: Sequence[int]) -> str:
     low, high = min(numbers), max(numbers)
-    return count(low, "hour") if low == high else f"{low:,} to {high:,} hours"
+    return rounded_count(low, "hour") if low == high else f"{low:,} to {high:,} hours"
 
 
 def some(names: Sequence[str], shown: int) -> str:
@@ -178,5 +184,6 @@ def large(number: int) -> str:
     return f"{number:,}"
 
 
-def count(number: int, noun: str) -> str:
+def rounded_count(number: int, noun: str) -> str:
+    """`1 request`, `1.2 billion requests`."""
     return f"{large(number)} {plural(number, noun)}"

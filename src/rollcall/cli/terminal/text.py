@@ -1,4 +1,4 @@
-"""Numbers and durations as text: `1,234 files`, `3d 4h`."""
+"""Numbers, ranges and durations as text: `1,234 files`, `0-12`, `3d 4h`."""
 
 from collections.abc import Iterable
 
@@ -10,6 +10,14 @@ def count(number: int, noun: str) -> str:
 
 def plural(number: int, noun: str) -> str:
     return noun if number == 1 else f"{noun}s"
+
+
+def range_text(range_: tuple[int, int] | None) -> str:
+    """A range of API versions: `3`, `0-12`, or `-` without one."""
+    if range_ is None:
+        return "-"
+    low, high = range_
+    return str(low) if low == high else f"{low}-{high}"
 
 
 def grouped(cells: Iterable[object]) -> list[object]:
