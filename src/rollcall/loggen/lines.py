@@ -19,8 +19,8 @@ FILES = """file BIGINT, release INT, broker_id INT, form STRING, integer_throttl
 ROUND_PLACES = "place BIGINT, client INT, requests_before INT, weight INT"
 CLIENTS = """release INT, client INT, client_id STRING, principal STRING, listener STRING,
     protocol STRING, port INT, host STRING, is_ipv6 BOOLEAN, peer_offset INT,
-    on_broker_host BOOLEAN, group STRING, member STRING, name STRING, version STRING, named_from INT,
-    connection_requests BIGINT, opening_steps INT, cycle_steps INT, script INT,
+    on_broker_host BOOLEAN, group STRING, member STRING, name STRING, version STRING,
+    named_from INT, connection_requests BIGINT, opening_steps INT, cycle_steps INT, script INT,
     port_place INT, port_share INT, first_correlation INT"""
 STEPS = """release INT, script INT, slot BIGINT, first_template INT, templates INT,
     remote INT, has_conversion BOOLEAN, throttle INT"""
