@@ -30,7 +30,7 @@ ELSEWHERE = {
     "cluster start": "the cluster of these tests",
     "demo": "tests/cli/demo/test_demo.py",
     "wait-restart": "below, and tests/cli/brokers/test_wait_restart.py",
-    "pipeline stream": "tests/pipeline/jobs/test_folder_stream.py, tests/kafka/test_topic_stream.py",
+    "pipeline stream": "tests/pipeline/jobs/test_{folder,topic}_stream.py, tests/kafka",
     "pipeline run 's3a": "tests/pipeline/sources/test_hadoop.py, and no object store",
     "pipeline run s3a://logs/kafka --tables s3a://logs/tables": "tests/kafka/test_object_store.py",
     "--install-completion": "tests/test_package.py",
