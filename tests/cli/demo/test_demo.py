@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 
-from rollcall.cli.demo.stage import MARKER, STOP_TIMEOUT, prepare_directory
+from rollcall.cli.demo.runner import MARKER, STOP_TIMEOUT, prepare_directory
 from rollcall.errors import ConfigError
 from tests.broker.running import ROLLCALL
 

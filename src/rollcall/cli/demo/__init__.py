@@ -3,7 +3,7 @@
 Modules in reading order:
 
     commands   arguments, options and help
-    story      the steps of the demo
-    stage      titles, the working directory, and commands as child processes
+    steps      the steps of the demo
+    runner     titles, the working directory, and commands as child processes
     clients    real Kafka clients, in a process of their own
 """

@@ -33,6 +33,6 @@ def demo(
     Example: rollcall demo --lines 200k
     """
     parse_count(lines)  # reject a wrong number before the cluster starts
-    from rollcall.cli.demo.story import run_demo
+    from rollcall.cli.demo.steps import run_demo
 
     run_demo(output, lines)

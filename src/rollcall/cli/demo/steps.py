@@ -26,7 +26,7 @@ from rollcall.broker import (
 )
 from rollcall.broker.config import DEFAULT_LISTENERS
 from rollcall.cli.brokers.text import moment
-from rollcall.cli.demo.stage import Stage, prepare_directory
+from rollcall.cli.demo.runner import DemoRunner, prepare_directory
 from rollcall.cli.exit_codes import IMPACT_BREAKS, IMPACT_UNDECIDED, OK, TERMINATED
 from rollcall.cli.options.spark import java
 from rollcall.cli.terminal.output import print_table
@@ -60,16 +60,16 @@ async def _run(directory: Path, lines: str) -> None:
     assert task is not None
     for number in (signal.SIGTERM, signal.SIGHUP):  # asyncio.run handles SIGINT
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-    async with Stage(directory, STEPS) as stage:
-        request_logs = await _cluster_steps(stage)
+    async with DemoRunner(directory, STEPS) as runner:
+        request_logs = await _cluster_steps(runner)
         requirement = _missing_requirement()
         if requirement is None:
-            await _log_steps(stage, lines, request_logs)
-    stage.print("")
+            await _log_steps(runner, lines, request_logs)
+    runner.print("")
     if requirement is None:
-        _print_next_steps(stage)
+        _print_next_steps(runner)
     else:
-        stage.print(f"The other steps need {requirement}.")
+        runner.print(f"The other steps need {requirement}.")
 
 
 def _missing_requirement() -> str | None:
@@ -83,20 +83,20 @@ def _missing_requirement() -> str | None:
     return None
 
 
-async def _cluster_steps(stage: Stage) -> list[Path]:
+async def _cluster_steps(runner: DemoRunner) -> list[Path]:
     """Run the steps on the embedded cluster; return its request logs."""
     passwords = {user: secrets.token_urlsafe(16) for user in USERS}
-    stage.step("Start three brokers; broker 3 reports an older version")
-    async with ClusterSupervisor(_config(passwords), stage.directory / "cluster") as cluster:
-        await stage.run("brokers", _bootstrap(cluster), *_output(stage))
-        stage.step("Connect four clients, each with its own user")
-        async with _clients(stage, cluster, passwords):
-            await stage.run("connections", *(node.http for node in cluster.nodes))
-        stage.step(f"Restart broker {RESTARTED}; all brokers report its new start time (KIP-536)")
-        await _restart(stage, cluster)
-        await stage.run("brokers", _bootstrap(cluster), "--sort", "start", *_output(stage))
+    runner.step("Start three brokers; broker 3 reports an older version")
+    async with ClusterSupervisor(_config(passwords), runner.directory / "cluster") as cluster:
+        await runner.run("brokers", _bootstrap(cluster), *_output(runner))
+        runner.step("Connect four clients, each with its own user")
+        async with _clients(runner, cluster, passwords):
+            await runner.run("connections", *(node.http for node in cluster.nodes))
+        runner.step(f"Restart broker {RESTARTED}; all brokers report its new start time (KIP-536)")
+        await _restart(runner, cluster)
+        await runner.run("brokers", _bootstrap(cluster), "--sort", "start", *_output(runner))
         logs = [node.request_log for node in cluster.nodes]
-    stage.print("cluster stopped")
+    runner.print("cluster stopped")
     return logs
 
 
@@ -118,16 +118,16 @@ def _bootstrap(cluster: ClusterSupervisor, listener: str = "PLAINTEXT") -> str:
     return cluster.nodes[0].listeners[listener]
 
 
-def _output(stage: Stage) -> tuple[object, ...]:
-    return "--output", stage.directory / "rolls.jsonl"
+def _output(runner: DemoRunner) -> tuple[object, ...]:
+    return "--output", runner.directory / "rolls.jsonl"
 
 
 @asynccontextmanager
 async def _clients(
-    stage: Stage, cluster: ClusterSupervisor, passwords: dict[str, str]
+    runner: DemoRunner, cluster: ClusterSupervisor, passwords: dict[str, str]
 ) -> AsyncIterator[None]:
     """Connect the clients of `demo.clients`; they stay connected inside the block."""
-    async with stage.process("-P", "-m", "rollcall.cli.demo.clients") as process:
+    async with runner.process("-P", "-m", "rollcall.cli.demo.clients") as process:
         assert process.stdin is not None
         assert process.stdout is not None
         login = {"bootstrap": _bootstrap(cluster, LOGIN_LISTENER), "users": passwords}
@@ -136,33 +136,33 @@ async def _clients(
             line = await process.stdout.readline()
             if not line:
                 raise RollcallError("the process of the clients ended")
-            _print_client(stage, json.loads(line))
+            _print_client(runner, json.loads(line))
         yield
 
 
-def _print_client(stage: Stage, result: dict[str, str | None]) -> None:
+def _print_client(runner: DemoRunner, result: dict[str, str | None]) -> None:
     if result["error"] is None:
-        stage.print(f"{result['name']} connected as User:{result['user']}")
+        runner.print(f"{result['name']} connected as User:{result['user']}")
     else:
-        stage.print(f"{result['name']} skipped: {result['error']}")
+        runner.print(f"{result['name']} skipped: {result['error']}")
 
 
-async def _restart(stage: Stage, cluster: ClusterSupervisor) -> None:
+async def _restart(runner: DemoRunner, cluster: ClusterSupervisor) -> None:
     before = await _start_times(cluster)
     bootstrap = _bootstrap(cluster)
     arguments = ("wait-restart", bootstrap, "--broker", RESTARTED, "--timeout", 60)
-    async with stage.start(*arguments, piped=True) as process:
+    async with runner.start(*arguments, piped=True) as process:
         assert process.stdout is not None
         is_first = True
         async for line in process.stdout:
-            stage.print(line.decode().rstrip())
+            runner.print(line.decode().rstrip())
             if is_first:  # the command has recorded the present start time
                 is_first = False
                 _terminate_node(cluster)
         if await process.wait():
             raise RollcallError(f"broker {RESTARTED} did not restart")
     after = await _start_times(cluster)
-    stage.print("")
+    runner.print("")
     print_table(
         ("queried broker", f"start of broker {RESTARTED} before", "after"),
         [(broker, moment(before.get(broker, 0)), moment(after[broker])) for broker in after],
@@ -183,30 +183,30 @@ async def _start_times(cluster: ClusterSupervisor) -> dict[int, int]:
     return {row.node.id: row.start_times().get(RESTARTED, 0) for row in calls.rows}
 
 
-async def _log_steps(stage: Stage, lines: str, request_logs: list[Path]) -> None:
+async def _log_steps(runner: DemoRunner, lines: str, request_logs: list[Path]) -> None:
     """From request logs to tables to reports."""
-    fleet, tables = stage.directory / "fleet", stage.directory / "tables"
+    fleet, tables = runner.directory / "fleet", runner.directory / "tables"
     target = ("--tables", tables, "--cluster")
-    stage.step("Generate request logs of a synthetic fleet")
-    await stage.run("generate-logs", "--output", fleet, "--lines", lines, "--format", "J")
-    stage.step("Read the logs of fleet and cluster, and the roll calls, on Spark")
-    await stage.run_all(
+    runner.step("Generate request logs of a synthetic fleet")
+    await runner.run("generate-logs", "--output", fleet, "--lines", lines, "--format", "J")
+    runner.step("Read the logs of fleet and cluster, and the roll calls, on Spark")
+    await runner.run_all(
         ("pipeline", "run", fleet, *target, "fleet"),
         ("pipeline", "run", *request_logs, *target, "demo"),
-        ("pipeline", "brokers", stage.directory / "rolls.jsonl", *target, "demo"),
+        ("pipeline", "brokers", runner.directory / "rolls.jsonl", *target, "demo"),
     )
-    stage.step("Report the clients of the cluster and the restarts of its brokers")
-    await stage.run("report", "clients", *target, "demo")
-    await stage.run("report", "restarts", *target, "demo")
-    stage.step(f"Report which clients of the fleet break at {TARGET}")
+    runner.step("Report the clients of the cluster and the restarts of its brokers")
+    await runner.run("report", "clients", *target, "demo")
+    await runner.run("report", "restarts", *target, "demo")
+    runner.step(f"Report which clients of the fleet break at {TARGET}")
     impact = ("report", "impact", *target, "fleet", "--target", TARGET)
-    await stage.run(*impact, codes=IMPACT_CODES, max_lines=MAX_LINES)
-    await stage.run(*impact, "--html", stage.directory / HTML_REPORT, codes=IMPACT_CODES)
+    await runner.run(*impact, codes=IMPACT_CODES, max_lines=MAX_LINES)
+    await runner.run(*impact, "--html", runner.directory / HTML_REPORT, codes=IMPACT_CODES)
 
 
-def _print_next_steps(stage: Stage) -> None:
-    tables, page, rollcall = stage.directory / "tables", stage.directory / HTML_REPORT, _program()
-    stage.print(f"Done in {stage.seconds:.0f} s; all processes stopped. Try next:")
+def _print_next_steps(runner: DemoRunner) -> None:
+    tables, page, rollcall = runner.directory / "tables", runner.directory / HTML_REPORT, _program()
+    runner.print(f"Done in {runner.seconds:.0f} s; all processes stopped. Try next:")
     for command, purpose in (
         (f"{_opener()} {page}", "the impact report as HTML"),
         (f"{rollcall} report problems --tables {tables}", "clients that misbehave"),
@@ -214,8 +214,8 @@ def _print_next_steps(stage: Stage) -> None:
         (f"{rollcall} cluster start", "an embedded cluster for your own clients"),
         (f"{rollcall} brokers YOUR_BROKER:9092", "the brokers of your own cluster"),
     ):
-        stage.print(f"  # {purpose}")
-        stage.print(f"  {command}")
+        runner.print(f"  # {purpose}")
+        runner.print(f"  {command}")
 
 
 def _opener() -> str:

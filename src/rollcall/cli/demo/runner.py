@@ -34,11 +34,11 @@ RUN = ("-P", "-m", "rollcall")
 RUN_SEVERAL = (
     "-P",
     "-c",
-    "import rollcall.__main__; from rollcall.cli.demo.stage import main; main()",
+    "import rollcall.__main__; from rollcall.cli.demo.runner import main; main()",
 )
 
 
-class Stage:
+class DemoRunner:
     def __init__(self, directory: Path, steps: int) -> None:
         self.directory = directory
         self._steps = steps
