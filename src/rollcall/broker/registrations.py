@@ -19,7 +19,7 @@ from rollcall.protocol import Errors
 
 SESSION_TIMEOUT_SECONDS = 1.75
 """A node without a heartbeat for this long is unregistered (Kafka's `broker.session.timeout.ms`).
-With the time to update the other nodes, a dead node is removed within 2 s."""
+With the time to update the other nodes, a stopped node is removed within 2 s."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ class ConnectionLimits:
 
     max_frame_bytes: int = 256 * KIB
     """Kafka allows 100 MB, for records. A Metadata request of 1 MB of short topic names blocks the
-    event loop for seconds, long enough for the other nodes to consider this one dead."""
+    event loop for seconds, long enough for the session of the node to expire."""
     max_frame_bytes_before_login: int = 64 * KIB
     """Before SASL authentication. Kafka allows 512 KB, which only Kerberos needs."""
     max_connections: int = 20_000
